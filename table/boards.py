@@ -1,0 +1,102 @@
+"""What is played on: open ground, chessboard, hex cells, coasters, tiles.  All lengths in mm, table frame."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from table.solids import Array
+
+Point = tuple[float, float]
+Length = Annotated[float, msgspec.Meta(gt=0, le=5000)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
+
+
+class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="open"):
+    """Open ground inside an outline."""
+
+    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3)]
+
+    def outline(self) -> Array:
+        """Outline of the play area, (n, 2)."""
+        return np.array(self.outline_mm, float)
+
+
+class Chessboard(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="chessboard"):
+    """Square cells; a1 at the origin corner is dark, as on every chessboard."""
+
+    square_mm: Annotated[float, msgspec.Meta(ge=5, le=200)]
+    files: Annotated[int, msgspec.Meta(ge=1, le=26)] = 8
+    ranks: Annotated[int, msgspec.Meta(ge=1, le=99)] = 8
+    origin_mm: Point = (0.0, 0.0)
+
+    def outline(self) -> Array:
+        """Outline of the squares, (4, 2); the frame around them is off the board."""
+        return _rectangle(self.origin_mm, self.files * self.square_mm, self.ranks * self.square_mm)
+
+
+class Hex(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="hex"):
+    """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat; the origin is the middle of the centre cell."""
+
+    size: Annotated[int, msgspec.Meta(ge=2, le=12)]
+    cell_mm: Length
+    orientation: str = "pointy"
+    origin_mm: Point = (0.0, 0.0)
+
+    def outline(self) -> Array:
+        """A hexagon around all cells, (6, 2)."""
+        radius = self.cell_mm * (self.size - 0.5) * 2 / math.sqrt(3)
+        turns = np.radians(60 * np.arange(6) + (0 if self.orientation == "pointy" else 30))
+        return np.asarray(self.origin_mm) + radius * np.column_stack([np.cos(turns), np.sin(turns)])
+
+
+class Coasters(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="coasters"):
+    """Four Martian Coasters, `layout` rows from the far side."""
+
+    rows: Count = 6
+    cols: Count = 6
+    cell_mm: Length
+    coaster_mm: Length = 101.6
+    gap_mm: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
+    layout: tuple[tuple[str, ...], ...] = ()
+    origin_mm: Point = (0.0, 0.0)
+
+    def outline(self) -> Array:
+        """Outline of the spaces, (4, 2)."""
+        return _rectangle(self.origin_mm, self.cols * self.cell_mm, self.rows * self.cell_mm)
+
+
+class Tiles(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="tiles"):
+    """Piecepack tiles on a grid of places, some of them gone."""
+
+    rows: Count = 5
+    cols: Count = 5
+    cell_mm: Length
+    tile_mm: Length = 50.8
+    origin_mm: Point = (0.0, 0.0)
+
+    def outline(self) -> Array:
+        """Outline of the places, (4, 2)."""
+        return _rectangle(self.origin_mm, self.cols * self.cell_mm, self.rows * self.cell_mm)
+
+
+Board = Open | Chessboard | Hex | Coasters | Tiles
+
+
+def _rectangle(origin: Point, width: float, depth: float) -> Array:
+    x, y = origin
+    return np.array([[x, y], [x + width, y], [x + width, y + depth], [x, y + depth]])
+
+
+def within(outline: Array, point: Array) -> bool:
+    """Is `point` (2,) inside the polygon (n, 2)?  Points on the edge may fall either way (crossing number)."""
+    x, y = point
+    x0, y0 = outline[:, 0], outline[:, 1]
+    x1, y1 = np.roll(x0, -1), np.roll(y0, -1)
+    rises = (y0 > y) != (y1 > y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = (x1 - x0) * (y - y0) / (y1 - y0) + x0
+    return bool(np.count_nonzero(rises & (x < crossing)) % 2)

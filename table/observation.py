@@ -1,0 +1,164 @@
+"""What was seen on the table: pieces in millimetres, each with its covariance; or why nothing could be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from table.solids import Array, Pose, Solid
+
+FORMAT = "rinkside-observation/1"
+SURE = 0.98
+"""A class with this probability or more is taken as read; below it people are asked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenPiece:
+    """One pyramid as it was read from a picture.
+
+    `base_mm` (2,): upright, the centre of the base; lying, the middle of the base edge on the board.  `heading_deg`:
+    lying, from there to the tip; upright, of a base edge normal (repeats every 90).  `covariance` (3, 3) is that of
+    (x_mm, y_mm, heading_deg).  Probabilities are those of the colour, size and pose named.
+    """
+
+    colour: str
+    size: str
+    pose: Pose
+    base_mm: Array
+    heading_deg: float
+    solid: Solid
+    covariance: Array
+    colour_probability: float = 1.0
+    size_probability: float = 1.0
+    pose_probability: float = 1.0
+    on: int | None = None
+    """Index in `Observation.pieces` of the piece that this one stands on."""
+
+    @property
+    def tip_mm(self) -> Array:
+        """The tip seen from straight above, (2,)."""
+        return self.solid.tip_mm[:2]
+
+    @property
+    def contact_mm(self) -> Array:
+        """Contact with what carries the piece, (n, 2) counter-clockwise; the plan view where it leans."""
+        if self.pose == "upright":
+            return self.solid.vertices_mm[:4, :2]
+        footprint = self.solid.footprint_mm()
+        return footprint if len(footprint) >= 3 else self.solid.plan_mm()
+
+    def __str__(self) -> str:
+        x, y = self.base_mm
+        return f"{self.colour} {self.size}, {self.pose}, at ({x:.1f}, {y:.1f}) mm"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCounter:
+    """A flat counter; `covariance_mm2` is of its centre."""
+
+    colour: str
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Camera:
+    """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well that is known.
+
+    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); `reprojection_px` the RMS over all corners.
+    """
+
+    rotation: Array
+    translation_mm: Array
+    covariance: Array
+    reprojection_px: float
+    fiducials_seen: tuple[int, ...]
+
+    @property
+    def eye_mm(self) -> Array:
+        """The camera's centre in the table frame, (3,)."""
+        return -self.rotation.T @ self.translation_mm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """All that one frame says about the table.  `off_board` pieces were seen outside the outline and are not in play."""
+
+    frame_seq: int
+    at_ms: int
+    camera: Camera
+    pieces: tuple[SeenPiece, ...] = ()
+    off_board: tuple[SeenPiece, ...] = ()
+    counters: tuple[SeenCounter, ...] = ()
+    hand: bool = False
+    """Something that is no piece reaches over the board."""
+    notes: tuple[str, ...] = field(default=())
+    """Sentences for people, such as `fiducial 2 is covered`."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A frame that cannot be read, with the reason in a sentence; falsy."""
+
+    frame_seq: int
+    at_ms: int
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def observation_document(seen: Observation) -> dict[str, Any]:
+    """`rinkside-observation/1` as plain data, ready for JSON; lengths in mm to the micron."""
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "pieces": [_piece_document(piece) for piece in seen.pieces],
+        "off_board": [_piece_document(piece) for piece in seen.off_board],
+        "counters": [_counter_document(counter) for counter in seen.counters],
+        "camera": {
+            "eye_mm": _round(seen.camera.eye_mm),
+            "reprojection_px": round(seen.camera.reprojection_px, 3),
+            "fiducials_seen": list(seen.camera.fiducials_seen),
+        },
+        "hand": seen.hand,
+        "notes": list(seen.notes),
+    }
+    return document
+
+
+def _piece_document(piece: SeenPiece) -> dict[str, Any]:
+    document = {
+        "colour": piece.colour,
+        "size": piece.size,
+        "pose": piece.pose,
+        "base_mm": _round(piece.base_mm),
+        "tip_mm": _round(piece.tip_mm),
+        "heading_deg": round(piece.heading_deg % 360, 3),
+        "footprint_mm": _round(piece.contact_mm),
+        "base_cov_mm2": [[float(f"{v:.4g}") for v in row] for row in piece.covariance[:2, :2]],
+        "heading_sigma_deg": float(f"{np.sqrt(piece.covariance[2, 2]):.3g}"),
+        "vertices_mm": _round(piece.solid.vertices_mm),
+        "probability": {
+            "colour": round(piece.colour_probability, 4),
+            "size": round(piece.size_probability, 4),
+            "pose": round(piece.pose_probability, 4),
+        },
+    }
+    if piece.on is not None:
+        document["on"] = piece.on
+    return document
+
+
+def _counter_document(counter: SeenCounter) -> dict[str, Any]:
+    x_mm, y_mm, sigma_mm = round(counter.x_mm, 3), round(counter.y_mm, 3), round(counter.sigma_mm, 3)
+    return {"colour": counter.colour, "x_mm": x_mm, "y_mm": y_mm, "sigma_mm": sigma_mm}
+
+
+def _round(values: Array) -> Any:
+    return np.round(np.asarray(values, float), 3).tolist()

@@ -1,0 +1,121 @@
+"""Pyramids as things one can hold: sizes, sets of sizes, colours."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from table.documents import convert
+from table.errors import InputError
+
+COLOURS = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink", "grey")
+"""Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSize:
+    """One size of square pyramid; `wall_mm` is the thickness of its shell, 0 for a solid one."""
+
+    name: str
+    base_mm: float
+    height_mm: float
+    wall_mm: float = 1.5
+
+    @property
+    def slant_mm(self) -> float:
+        """Height of a face, from the middle of a base edge to the tip."""
+        return math.hypot(self.height_mm, self.base_mm / 2)
+
+    @property
+    def stack_step_mm(self) -> float:
+        """How far a piece is lifted by a like piece under it: the shell measured along the axis."""
+        return self.wall_mm * self.slant_mm / (self.base_mm / 2)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Pyramid:
+    """A colour and a size, as people say it: `red medium`."""
+
+    colour: str
+    size: str
+
+    def __str__(self) -> str:
+        return f"{self.colour} {self.size}"
+
+    @classmethod
+    def parse(cls, text: str) -> Pyramid:
+        colour, _, size = text.strip().partition(" ")
+        if colour not in COLOURS or not size:
+            raise InputError(f"expected a colour and a size such as 'red medium', got {text!r}")
+        return cls(colour, size)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSet:
+    """Sizes that are sold or played together, by name, smallest first."""
+
+    name: str
+    sizes: tuple[PieceSize, ...]
+
+    def __getitem__(self, name: str) -> PieceSize:
+        for size in self.sizes:
+            if size.name == name:
+                return size
+        raise InputError(f"expected a size of {self.name} ({', '.join(map(str, self.sizes))}), got {name!r}")
+
+    def __contains__(self, name: object) -> bool:
+        return any(size.name == name for size in self.sizes)
+
+
+class _SizeRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    base_mm: float
+    height_mm: float
+    pips: int = 0
+
+
+class _SetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    sizes: dict[str, _SizeRow]
+    wall_mm: float = 1.5
+
+
+def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
+    """The set called `looney` or `piecepack`, or one that a user measured, in a TOML file.
+
+    A name that ends in `.toml` is a file, looked up in the folder `beside`.  Raises InputError.
+    """
+    if name.endswith(".toml"):
+        path = (beside or Path()) / name
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: expected a file of piece sizes, but it cannot be read ({error.strerror})") from error
+        where = path.name
+    else:
+        built_in = sorted(entry.name[:-5] for entry in resources.files("table.data").iterdir() if entry.name.endswith(".toml"))
+        if name not in built_in:
+            raise InputError(f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got {name!r}")
+        where = f"{name}.toml"
+        text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
+    try:
+        raw: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: expected TOML: {error}") from error
+    file = convert(raw, _SetFile, where)
+    for size, row in file.sizes.items():
+        for field, value in (("base_mm", row.base_mm), ("height_mm", row.height_mm)):
+            if not 2 <= value <= 200:
+                raise InputError(f"{where}: sizes.{size}.{field}: expected a length of 2 to 200 mm, got {value:g}")
+    if not file.sizes:
+        raise InputError(f"{where}: sizes: expected at least one size, got none")
+    sizes = sorted(file.sizes.items(), key=lambda item: item[1].base_mm)
+    return PieceSet(file.name, tuple(PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in sizes))

@@ -1,0 +1,102 @@
+"""Exact solids of pyramids in the table frame.
+
+A solid is its five vertices: the base corners 0..3, counter-clockwise seen from inside the shell towards the tip's far
+side (from above, when it stands), and the tip, 4.  All faces are flat and the solid is convex.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from table.pieces import PieceSize
+
+Array = NDArray[np.float64]
+Pose = Literal["upright", "lying", "leaning"]
+POSES: tuple[Pose, ...] = ("upright", "lying", "leaning")
+
+TIP = 4
+BASE = (0, 3, 2, 1)
+SIDES = ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4))
+FACES: tuple[tuple[int, ...], ...] = (BASE, *SIDES)
+"""Vertex numbers of each face, counter-clockwise seen from outside."""
+EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (2, 4), (3, 4))
+
+CONTACT_MM = 0.05
+"""A vertex lower than this over z = 0 counts as touching the board."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A pyramid somewhere in space: `vertices_mm` is (5, 3), table frame."""
+
+    vertices_mm: Array
+
+    @property
+    def tip_mm(self) -> Array:
+        """The tip, (3,)."""
+        tip: Array = self.vertices_mm[TIP]
+        return tip
+
+    def footprint_mm(self) -> Array:
+        """Contact with the board, (n, 2), counter-clockwise; n is 4 upright, 3 lying, and 0 for a piece in the air."""
+        low = self.vertices_mm[self.vertices_mm[:, 2] <= CONTACT_MM, :2]
+        return convex_hull(low) if len(low) > 2 else low
+
+    def plan_mm(self) -> Array:
+        """Outline seen from straight above, (n, 2), counter-clockwise."""
+        return convex_hull(self.vertices_mm[:, :2])
+
+
+def upright(size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0) -> Solid:
+    """A piece on its base, the centre of which is at (x, y, z); one base edge looks along the heading."""
+    half = size.base_mm / 2
+    corners = np.array([[-half, -half, 0], [half, -half, 0], [half, half, 0], [-half, half, 0], [0, 0, size.height_mm]])
+    return Solid(corners @ _about_z(heading_deg).T + (x_mm, y_mm, z_mm))
+
+
+def lying(size: PieceSize, x_mm: float, y_mm: float, heading_deg: float, z_mm: float = 0.0) -> Solid:
+    """A piece on one face; (x, y, z) is the middle of the base edge that touches, the tip lies along the heading."""
+    half, slant = size.base_mm / 2, size.slant_mm
+    back, up = size.base_mm * half / slant, size.base_mm * size.height_mm / slant
+    corners = np.array([[back, -half, up], [0, -half, 0], [0, half, 0], [back, half, up], [slant, 0, 0]])
+    return Solid(corners @ _about_z(heading_deg).T + (x_mm, y_mm, z_mm))
+
+
+def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
+    """A piece at any attitude: `rotation` (3, 3) turns the upright piece, `base_mm` (3,) is the centre of its base."""
+    return Solid(upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T + np.asarray(base_mm, float))
+
+
+def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
+    """A piece standing over the tip of a like piece that stands: lifted by the shell, measured along the axis."""
+    x, y, tip_z = below.tip_mm
+    return upright(size, float(x), float(y), heading_deg, float(tip_z) - size.height_mm + size.stack_step_mm)
+
+
+def convex_hull(points: Array) -> Array:
+    """Hull of (n, 2) points, counter-clockwise, without collinear points (Andrew's monotone chain)."""
+    ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
+
+    def chain(side: Array) -> list[Array]:
+        hull: list[Array] = []
+        for point in side:
+            while len(hull) > 1 and _turn(hull[-2], hull[-1], point) <= 1e-9:
+                hull.pop()
+            hull.append(point)
+        return hull[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+
+
+def _about_z(degrees: float) -> Array:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -1,0 +1,1 @@
+"""Pixels in, millimetres out: `observe(frame, setup) -> Observation | Unusable`."""
