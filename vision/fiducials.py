@@ -1,0 +1,201 @@
+"""Where the camera is, from all fiducials together.
+
+Marker corners of detectors carry a bias of about half a pixel, so they only start the search.  The pose itself is fitted
+to the black-to-white edges of every marker's border, measured in linear light along their normals, all markers in one
+adjustment.  Further unknowns, the blooms, are outward shifts of those edges, one common to all and one a marker: over-exposed
+paper spreads, and the shift would otherwise read as a smaller marker farther away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.observation import Camera
+from table.setup import Fiducials, Lens, Marker, Setup
+from table.solids import Array
+from vision.frame import Image
+from vision.light import Light
+
+SAMPLES_PER_SIDE = 24
+SIDE_MARGIN = 0.12
+"""Share of a side next to each corner that is not measured: the other side's blur reaches there."""
+REACH_MODULES = 0.42
+"""Half length of the profile across an edge, in modules (a sixth of a 4x4 marker's side)."""
+DISAGREES_SHARE = 0.08
+"""A marker whose corners are off by more than this share of its side does not fit the others."""
+CLIPPED = 0.9
+"""Paper brighter than this (linear light) is over-exposed, and its edges spread."""
+COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
+"""What is expected of blooms, 1 sigma: common to all, and of one marker beyond that, exposed well or clipped."""
+FLOOR_PX = 0.03
+"""What remains of lens and print when edge noise has averaged out; added to the pose's covariance."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPose:
+    """The camera's place could not be found; falsy, with the reason as a sentence."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detected:
+    """Corners (4, 2) px of each marker by id, and ids that were seen more than once."""
+
+    corners_px: dict[int, Array]
+    twice: tuple[int, ...]
+
+
+def detect_markers(grey: Image, fiducials: Fiducials) -> Detected:
+    """Markers of the table's dictionary in a grey (h, w) picture; unknown ids are left out."""
+    dictionary = getattr(cv2.aruco, fiducials.dictionary)
+    found, ids, _ = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(dictionary)).detectMarkers(grey)
+    known = {marker.id for marker in fiducials.markers}
+    corners: dict[int, Array] = {}
+    twice: list[int] = []
+    flat_ids = [] if ids is None else [int(id_) for id_ in np.asarray(ids).reshape(-1)]
+    for id_, quad in zip(flat_ids, found, strict=True):
+        if id_ not in known:
+            continue
+        if id_ in corners:
+            twice.append(id_)
+        corners[id_] = np.asarray(quad, float).reshape(4, 2)
+    return Detected(corners, tuple(twice))
+
+
+def locate(grey: Image, light: Light, setup: Setup) -> Camera | NoPose:
+    """The camera's pose from the markers in a picture; `grey` (h, w) uint8, `light` the same in linear light."""
+    detected = detect_markers(grey, setup.fiducials)
+    if detected.twice:
+        return NoPose(f"two fiducials with id {detected.twice[0]} are in view; take one away or print it with another id")
+    seen = [marker for marker in setup.fiducials.markers if marker.id in detected.corners_px]
+    hidden = sorted(marker.id for marker in setup.fiducials.markers if marker.id not in detected.corners_px)
+    if len(seen) < 2:
+        count = "no fiducial is" if not seen else "only one fiducial is"
+        return NoPose(f"{count} in view, at least two are needed; uncover {_listed(hidden)} or turn up the light")
+    table = np.array([marker.corners_mm for marker in seen]).reshape(-1, 2)
+    points = np.column_stack([table, np.full(len(table), setup.fiducials.z_mm)])
+    pixels = np.concatenate([detected.corners_px[marker.id] for marker in seen])
+    rotation, translation = _start(points, pixels, setup.camera)
+    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, (rotation, translation))
+    if stranger is not None:
+        return stranger
+    return _refine(light, setup, (rotation, translation), tuple(marker.id for marker in seen))
+
+
+def _listed(ids: list[int]) -> str:
+    return "fiducial " + " and ".join(str(id_) for id_ in ids)
+
+
+def _start(points: Array, pixels: Array, lens: Lens) -> tuple[Array, Array]:
+    """Pose (rotation vector, translation) by PnP on detected corners."""
+    ok, rvec, tvec = cv2.solvePnP(
+        points.reshape(-1, 1, 3), pixels.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP
+    )
+    assert ok, "SQPNP finds a pose for any four corners of a plane"
+    return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
+
+
+def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, pose: tuple[Array, Array]) -> NoPose | None:
+    """The reason if the markers do not agree on one pose, naming the one that the others fit best without."""
+
+    def misfit(pose: tuple[Array, Array], rows: slice) -> float:
+        flat, _ = cv2.projectPoints(points[rows].reshape(-1, 1, 3), *pose, np.array(lens.matrix), np.array(lens.distortion))
+        side = np.hypot(*(pixels[rows][1] - pixels[rows][0]))
+        return float(np.hypot(*(np.asarray(flat).reshape(-1, 2) - pixels[rows]).T).max() / side)
+
+    blocks = [slice(4 * k, 4 * k + 4) for k in range(len(ids))]
+    if max(misfit(pose, rows) for rows in blocks) <= DISAGREES_SHARE:
+        return None
+    worst, names = -1.0, f"fiducials {ids[0]} and {ids[-1]} do not agree on where the camera is"
+    for k in range(len(ids)) if len(ids) > 2 else ():
+        others = np.delete(np.arange(len(points)), np.arange(4 * k, 4 * k + 4))
+        without = _start(points[others], pixels[others], lens)
+        rest = max(misfit(without, rows) for rows in blocks if rows != blocks[k])
+        off = misfit(without, blocks[k])
+        if rest <= DISAGREES_SHARE and off > worst:
+            worst, names = off, f"fiducial {ids[k]} does not fit the others: its corners are off by {100 * off:.0f} % of its side"
+    return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
+
+
+def _refine(light: Light, setup: Setup, pose: tuple[Array, Array], ids: tuple[int, ...]) -> Camera | NoPose:
+    """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights, measured anew at each step.
+
+    Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more than they add.
+    """
+    markers, lens = [marker for marker in setup.fiducials.markers if marker.id in ids], setup.camera
+    edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
+    owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
+    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
+    rvec, tvec = pose
+    bloom = np.zeros(1 + len(markers))
+    for _ in range(5):
+        flat, jacobian = cv2.projectPoints(edge_mm.reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
+        edge_px = np.asarray(flat, float).reshape(-1, 2)
+        beside, _ = cv2.projectPoints((edge_mm + normal_mm).reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
+        step = np.asarray(beside, float).reshape(-1, 2) - edge_px
+        scale = np.linalg.norm(step, axis=1)
+        normal_px = step / scale[:, None]
+        shift = bloom[0] + bloom[1 + owner]
+        offset, paper, good = _edge_offsets(light, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
+        residual = offset - shift
+        if good.sum() < 60:
+            return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
+        by_pose = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, :6].reshape(-1, 2, 6))
+        design = np.column_stack([by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))])[good]
+        residual = residual[good]
+        left = residual - np.median(residual)
+        spread = max(1.4826 * float(np.median(np.abs(left))), 0.02)
+        weight = np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9))
+        normal = design.T @ (design * weight[:, None])
+        clipped = np.array([np.median(paper[good & (owner == k)]) > CLIPPED for k in range(len(markers))])
+        tie = (spread / np.array([COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX)])) ** 2
+        normal[6:, 6:] += np.diag(tie)
+        right = design.T @ (weight * residual)
+        right[6:] -= tie * bloom
+        change = np.linalg.solve(normal, right)
+        rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
+    rms = float(np.sqrt(np.average((residual - design @ change) ** 2, weights=weight)))
+    covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + FLOOR_PX**2 * SAMPLES_PER_SIDE)
+    rotation, _ = cv2.Rodrigues(rvec)
+    return Camera(np.asarray(rotation, float), tvec, covariance, rms, ids)
+
+
+def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, float]:
+    """Points (n, 3) along all markers' borders, outward unit normals (n, 3), and a module's length in mm."""
+    corners = np.array([marker.corners_mm for marker in markers])
+    corners = np.dstack([corners, np.full(corners.shape[:2], z_mm)])
+    along = np.linspace(SIDE_MARGIN, 1 - SIDE_MARGIN, SAMPLES_PER_SIDE)[None, None, :, None]
+    ahead = np.roll(corners, -1, axis=1) - corners
+    samples = corners[:, :, None] + along * ahead[:, :, None]
+    # Corners run clockwise seen from above, so the paper is to the left of each side.
+    outward = np.stack([-ahead[..., 1], ahead[..., 0], ahead[..., 2]], axis=-1) / np.linalg.norm(ahead, axis=-1, keepdims=True)
+    normal = np.broadcast_to(outward[:, :, None], samples.shape)
+    return samples.reshape(-1, 3), normal.reshape(-1, 3), float(np.linalg.norm(ahead, axis=-1).mean()) / 6
+
+
+def _edge_offsets(light: Light, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """For each point: signed distance along the outward normal to the dark-to-light edge, level of the paper, and trust."""
+    reach_px = max(reach_px, 2.0)
+    steps = np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
+    xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
+    profile = cv2.remap(light, xy[..., 0].astype(np.float32), xy[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderValue=np.nan)
+    rise = np.diff(profile, axis=1)
+    middle = (steps[:, 1:] + steps[:, :-1]) / 2
+    quarter = max(2, steps.shape[1] // 5)
+    paper = profile[:, -quarter:].mean(axis=1)
+    contrast = paper - profile[:, :quarter].mean(axis=1)
+    with np.errstate(invalid="ignore"):
+        weight = np.clip(rise, 0, None)
+        weight = np.where(weight < 0.15 * weight.max(axis=1, keepdims=True), 0, weight)
+        offset = (weight * middle).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-12)
+        width = np.sqrt((weight * (middle - offset[:, None]) ** 2).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-12))
+        good = (contrast > 0.5 * np.nanmedian(contrast)) & (width < 0.45 * reach_px) & np.isfinite(offset)
+    return np.nan_to_num(offset), paper, good
