@@ -1,0 +1,62 @@
+"""What people may tell the referee: the panel, the buttons and the command line send these and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from table.documents import convert
+
+
+class _Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", forbid_unknown_fields=True):
+    decided_by: str = "players"
+    """Who decided, as people wrote it; it goes into the log."""
+
+
+class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
+    """Decide the open question `question` (record number) by one of its choices' labels.
+
+    `how` is `order` (the players said so) or `calliper` (they measured; `readings_mm` are kept as given).
+    """
+
+    question: int
+    label: str
+    how: Literal["order", "calliper"] = "order"
+    readings_mm: dict[str, float] = {}
+
+
+class Correct(_Command, frozen=True, kw_only=True, tag="correct"):
+    """Replace what record `record` ruled by `moves`, in the game's notation; no moves: nothing happened there."""
+
+    record: int
+    moves: tuple[str, ...]
+    reason: str = ""
+
+
+class Undo(_Command, frozen=True, kw_only=True, tag="undo"):
+    """Take back record `record`, or, without one, the last thing that stands (an open question first)."""
+
+    record: int | None = None
+
+
+class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
+    """Look away: frames are shown and not judged."""
+
+
+class Resume(_Command, frozen=True, kw_only=True, tag="resume"):
+    """Look again; what lies there is judged afresh."""
+
+
+class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
+    """Begin the next game, with the same players unless others are named."""
+
+    players: tuple[str, ...] = ()
+
+
+Command = Answer | Correct | Undo | Pause | Resume | NextGame
+
+
+def parse_command(raw: object) -> Command:
+    """The command in a plain document such as `{"command": "undo", "decided_by": "blue"}`; raises InputError."""
+    return convert(raw, Command, "command")  # type: ignore[arg-type]  # a union is a type to msgspec

@@ -1,0 +1,178 @@
+"""What happened, as past-tense facts that are never changed or deleted, and the JSON that they are kept as.
+
+A session's state is the fold of its records (`referee.ledger`).  Moves are written in the notation of the game's engine.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import msgspec
+
+from table.documents import convert
+from table.errors import InputError
+
+SCHEMA = 1
+"""Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
+    """Base of all facts."""
+
+
+class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
+    """A session began with its first game.
+
+    `players` in turn order; `rulings` are options of the engine that differ from their defaults, by name; `table` is
+    the `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the program.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    rulings: dict[str, str] = {}
+    camera: str = ""
+    simulated: bool = False
+    started_utc: str = ""
+    table: dict[str, Any] = {}
+    version: str = ""
+
+
+class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
+    """The next game of the session began; the one before it stands as it is."""
+
+    players: tuple[str, ...]
+    rulings: dict[str, str] = {}
+
+
+class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
+    """The referee ruled on a settled table, by its own eyes.
+
+    `moves` are those that were played (accepted) or tried (refused).  `state` is the engine's state document after
+    the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
+    that it rests on is the record's frame.
+    """
+
+    verdict: Literal["accepted", "refused", "cannot_see"]
+    code: str
+    said: str
+    rests_on: str = ""
+    player: str | None = None
+    moves: tuple[str, ...] = ()
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    observation: dict[str, Any] | None = None
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One thing that may have happened: what people are shown, and the moves that it stands for."""
+
+    label: str
+    moves: tuple[str, ...] = ()
+
+
+class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
+    """The picture could not decide and the players were asked; the game waits for `Answered`."""
+
+    code: str
+    said: str
+    choices: tuple[Choice, ...]
+    rests_on: str = ""
+    player: str | None = None
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    observation: dict[str, Any] | None = None
+
+
+class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
+    """People decided an open question.
+
+    `question` is the record number of the Asked; `how` says whether they simply said so (`order`) or measured
+    (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who, as people wrote it.
+    """
+
+    question: int
+    label: str
+    how: Literal["order", "calliper"]
+    decided_by: str
+    moves: tuple[str, ...] = ()
+    readings_mm: dict[str, float] = {}
+    code: str = ""
+    said: str = ""
+    rests_on: str = ""
+    player: str | None = None
+    state: dict[str, Any] = {}
+
+
+class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
+    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log."""
+
+    corrects: int
+    moves: tuple[str, ...]
+    decided_by: str
+    reason: str = ""
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
+    """People took back record `undoes` (a ruling, a question, an answer or the start of a game)."""
+
+    undoes: int
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
+class Paused(Fact, frozen=True, kw_only=True, tag="paused"):
+    """The referee was told to look away."""
+
+    decided_by: str
+
+
+class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
+    """The referee was told to look again."""
+
+    decided_by: str
+
+
+class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
+    """Nobody plays on in this session."""
+
+    reason: str = ""
+
+
+Event = SessionStarted | GameStarted | Ruled | Asked | Answered | Corrected | Undone | Paused | Resumed | SessionEnded
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in its place in the log.
+
+    `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session` is the seq of the
+    session's first record; `at_ms` is the clock of the camera; `frame` says whether a picture is kept with it
+    (`Log.frame(seq)`).
+    """
+
+    seq: int
+    session: int
+    at_ms: int
+    event: Event
+    frame: bool = False
+
+
+def encode(event: Event) -> str:
+    """The event as one line of JSON with its schema version."""
+    raise NotImplementedError
+
+
+def decode(text: str, where: str) -> Event:
+    """The event in a line of JSON; `where` names the place in messages.
+
+    Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the wrong kind.
+    """
+    raise NotImplementedError
+
+
+def record_document(record: Record) -> dict[str, Any]:
+    """A record as plain data for JSON: seq, session, at_ms, frame, schema, fact and the fact's own fields."""
+    raise NotImplementedError
