@@ -1,0 +1,55 @@
+# Two commands are all that is needed: `make demo` and `make test`.  What they install stays in .venv; a second run
+# installs nothing and needs no network.  Another Python: `make demo PYTHON=python3.12`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Wheels only: nothing is ever compiled here.  The package itself is installed in place, so that an edit is live.
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --only-binary=:all: --retries 2
+
+# An environment serves one folder and one Python; when either is another one, it is made anew.
+THIS := $(CURDIR) $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+ifneq ($(THIS),$(file <$(VENV)/made-for))
+.PHONY: $(VENV)/made-for
+endif
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
+	@$(BIN)/rinkside demo
+
+test: $(VENV)/ready-dev  ## run every test; style and types are tests too
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/ready-dev  ## style and types only
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: $(VENV)/ready-dev  ## score the photographs of ../shared/bench and write docs/ACCURACY.md
+	@$(BIN)/python benchmarks/accuracy.py
+
+clean:  ## remove the environment and all that was built
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# picamera2 comes from Raspberry Pi OS and is not on PyPI as a wheel.  The environment does not see system packages
+# (no --system-site-packages): on Bookworm they are built for NumPy 1, and picamera2 breaks beside the NumPy 2 needed here.
+$(VENV)/made-for:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "make: expected Python 3.11 or newer, $(PYTHON) is '$$($(PYTHON) --version 2>&1)'; install one and run: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "make: $(PYTHON) cannot make environments; on Debian and Raspberry Pi OS run: sudo apt install python3-venv" >&2; exit 1; }
+	@echo "Making $(VENV) for $(PYTHON); the first time takes a minute or two and needs the internet."
+	@$(PYTHON) -m venv --clear $(VENV) || \
+	  { echo "make: $(PYTHON) could not make $(VENV); is the disk full or this folder read-only?" >&2; exit 1; }
+	@printf '%s\n' '$(THIS)' >$@
+
+$(VENV)/ready: $(VENV)/made-for pyproject.toml
+	@$(PIP_INSTALL) --editable . || $(NOT_FETCHED)
+	@touch $@
+
+$(VENV)/ready-dev: $(VENV)/made-for pyproject.toml
+	@$(PIP_INSTALL) --editable '.[dev]' || $(NOT_FETCHED)
+	@touch $@ $(VENV)/ready
+
+NOT_FETCHED = { echo "make: packages could not be fetched (above is why); this step needs the internet: run make again when there is some" >&2; exit 1; }
