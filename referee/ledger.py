@@ -2,26 +2,204 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, assert_never
 
-from referee.events import Record, SessionStarted
+from referee.events import (
+    Answered,
+    Asked,
+    Corrected,
+    GameStarted,
+    Paused,
+    Record,
+    Resumed,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+    Undone,
+)
+from table.errors import InputError
+from table.observation import Observation
+
+
+class Engine(Protocol):
+    """What the referee asks of a game (`engines.<game>`); states and moves are the engine's own, frozen."""
+
+    def start(self, players: Sequence[str], rulings: dict[str, str]) -> Any:
+        """The state before the first move; raises ValueError for players or rulings that the game refuses."""
+
+    def parse_move(self, text: str) -> Any:
+        """A move from its notation; raises ValueError."""
+
+    def play(self, state: Any, move: Any) -> Any:
+        """The state after a move; raises ValueError for an illegal one."""
+
+    def outcome(self, state: Any) -> Any:
+        """None while the game runs, then something that prints as a sentence."""
+
+    def judge(self, state: Any, seen: Observation, before: Observation | None) -> Any:
+        """A verdict on a settled table (`engines.verdict`)."""
+
+    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+        """What the game measures (`gaps`, `call`), as plain data to be kept with the observation; empty where nothing is."""
+
+    def state_document(self, state: Any) -> dict[str, Any]:
+        """The state as plain data, for the log and the pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Moves that count: ruled in record `seq`, by force of record `by` (the same, or its latest correction)."""
+
+    seq: int
+    by: int
+    moves: tuple[str, ...]
+    question: Record | None = None
+    """The question that these moves answer; it is open again when they are taken back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The state of a session after its last record.
+    """The state of a session after record `seq`.
 
-    `state` is the engine's; `standing` are the rulings of this game that stand, as (seq, moves), in order; `question`
-    is the open Asked record.
+    `state` is the engine's; `standing` are the rulings of this game that count, in order; `rulings` the records of
+    this game that may be corrected; `question` is the open Asked record; `earlier` the game before, as it was left.
     """
 
+    engine: Engine
     started: SessionStarted
     session: int
     seq: int
-    state: Any
+    game_seq: int
     players: tuple[str, ...]
-    standing: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    options: dict[str, str]
+    state: Any
+    standing: tuple[Standing, ...] = ()
+    rulings: frozenset[int] = frozenset()
     question: Record | None = None
     paused: bool = False
     ended: bool = False
+    earlier: Ledger | None = None
+
+    @property
+    def game_number(self) -> int:
+        """1 for the first game of the session."""
+        return 1 if self.earlier is None else self.earlier.game_number + 1
+
+
+Games = Mapping[str, Engine]
+"""Engines by the name of their game, as in `engines.GAMES`."""
+
+
+def begin(record: Record, games: Games) -> Ledger:
+    """The ledger of a session's first record; raises InputError for a game or players that will not do."""
+    started = record.event
+    if not isinstance(started, SessionStarted):
+        raise InputError(f"record {record.seq}: expected the start of a session, got {type(started).__name__}")
+    if started.game not in games:
+        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
+    engine = games[started.game]
+    state = engine.start(started.players, started.rulings)
+    return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, state)
+
+
+def fold(records: Iterable[Record], games: Games) -> Ledger:
+    """The ledger of all records of a session, in order."""
+    remaining = iter(records)
+    ledger = begin(next(remaining), games)
+    for record in remaining:
+        ledger = apply(ledger, record)
+    return ledger
+
+
+def apply(ledger: Ledger, record: Record) -> Ledger:
+    """The ledger after one more record.
+
+    Raises InputError where people want something that does not fit (an answer to no question), and ValueError of the
+    engine where the moves are not legal.
+    """
+    now = replace(ledger, seq=record.seq)
+    event = record.event
+    match event:
+        case SessionStarted():
+            raise InputError(f"record {record.seq}: expected no second start of session {ledger.session}")
+        case GameStarted():
+            state = now.engine.start(event.players, event.rulings)
+            return Ledger(
+                now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, state, paused=now.paused, earlier=ledger
+            )
+        case Ruled():
+            moves = event.moves if event.verdict == "accepted" else ()
+            return _count(replace(now, rulings=now.rulings | {record.seq}), Standing(record.seq, record.seq, moves))
+        case Asked():
+            return replace(now, question=record)
+        case Answered():
+            return _answer(now, record, event)
+        case Corrected():
+            return _correct(now, record, event)
+        case Undone():
+            return _undo(now, event)
+        case Paused():
+            return replace(now, paused=True)
+        case Resumed():
+            return replace(now, paused=False)
+        case SessionEnded():
+            return replace(now, ended=True)
+        case _:
+            assert_never(event)
+
+
+def _count(ledger: Ledger, new: Standing) -> Ledger:
+    """With the moves of `new` played after all that stand."""
+    if not new.moves:
+        return ledger
+    return replace(ledger, state=_play(ledger.engine, ledger.state, new.moves), standing=(*ledger.standing, new))
+
+
+def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
+    """With other moves standing, all played again from the start of the game."""
+    ordered = tuple(sorted(standing, key=lambda entry: entry.seq))
+    state = ledger.engine.start(ledger.players, ledger.options)
+    for entry in ordered:
+        state = _play(ledger.engine, state, entry.moves)
+    return replace(ledger, state=state, standing=ordered)
+
+
+def _play(engine: Engine, state: Any, moves: Iterable[str]) -> Any:
+    for move in moves:
+        state = engine.play(state, engine.parse_move(move))
+    return state
+
+
+def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
+    if ledger.question is None or ledger.question.seq != answered.question:
+        raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
+    new = Standing(record.seq, record.seq, answered.moves, ledger.question)
+    return _count(replace(ledger, question=None, rulings=ledger.rulings | {record.seq}), new)
+
+
+def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
+    if corrected.corrects not in ledger.rulings:
+        raise InputError(f"record {corrected.corrects} is no ruling of this game, so it cannot be corrected")
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+    others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
+    replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
+    question = replaced.question if replaced else None
+    new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
+    return _recount(ledger, others + new)
+
+
+def _undo(ledger: Ledger, undone: Undone) -> Ledger:
+    if ledger.question is not None and ledger.question.seq == undone.undoes:
+        return replace(ledger, question=None)
+    if ledger.earlier is not None and undone.undoes == ledger.game_seq and not ledger.standing and not ledger.question:
+        return replace(ledger.earlier, seq=ledger.seq, paused=ledger.paused)
+    taken = next((entry for entry in ledger.standing if entry.seq == undone.undoes), None)
+    if taken is None:
+        raise InputError(f"record {undone.undoes} does not stand in this game, so it cannot be taken back")
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+    reopened = taken.question if taken == ledger.standing[-1] else None
+    return replace(_recount(ledger, (entry for entry in ledger.standing if entry != taken)), question=reopened)

@@ -5,77 +5,201 @@ A record is published only after it is on disk.  Safe to use from many threads.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self, assert_never
 
-from referee.command import Command
-from referee.events import Event, Record, SessionStarted
-from referee.ledger import Ledger
+import msgspec
+
+import engines
+from referee import view as pages
+from referee.command import Answer, Command, Correct, NextGame, Pause, Resume, Undo
+from referee.events import Answered, Asked, Corrected, Event, GameStarted, Paused, Record, Resumed, SessionEnded, SessionStarted, Undone
+from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
+from table.errors import InputError
 
 
 class Session:
     """One session on an open log."""
 
-    id: int
-    """Record number of its SessionStarted."""
+    def __init__(self, log: Log, records: tuple[Record, ...], games: Games) -> None:
+        """Use `begin` or `reopen`."""
+        self._log = log
+        self._records = list(records)
+        self._ledger = fold(records, games)
+        self._at_ms = records[-1].at_ms
+        self._closed = False
+        self._changed = threading.Condition(threading.RLock())
+        self.id = self._ledger.session
 
     @classmethod
-    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0) -> Session:
-        """Begin a session; raises InputError for an unknown game or players that the game refuses."""
-        raise NotImplementedError
+    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None) -> Self:
+        """Begin a session of one of `games` (all engines); raises InputError for an unknown game or players that it refuses."""
+        games = engines.GAMES if games is None else games
+        try:
+            begin(Record(seq=0, session=0, at_ms=at_ms, event=started), games)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{started.game}: {error}") from error
+        return cls(log, (log.append(started, at_ms),), games)
 
     @classmethod
-    def reopen(cls, log: Log, session: int) -> Session:
+    def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
         """Go on with a session of the log: the state is that of the last record on disk."""
-        raise NotImplementedError
+        return cls(log, log.records(session), engines.GAMES if games is None else games)
 
     @property
     def ledger(self) -> Ledger:
         """The state after the last record; frozen, so it may be kept and compared."""
-        raise NotImplementedError
+        with self._changed:
+            return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the camera's time; commands are stamped with it."""
+        """Tell the session the camera's time; records are stamped with it."""
+        with self._changed:
+            self._at_ms = at_ms
 
     def append(self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None) -> Record | None:
         """Add an event at the time of the last `tick`; returns once it is on disk and everybody can see it.
 
-        With `after`, only if no record came since that one: otherwise nothing is written and None comes back, and
-        whoever judged must judge again.  Raises LogFailed, and then nothing is shown; IllegalMove of the engine where
-        an event does not follow from the state (a mistake of the program), and then nothing is written.
+        An event's `state` is filled in here.  With `after`, only if no record came since that one: otherwise nothing is
+        written and None comes back, and whoever judged must judge again.  Raises LogFailed, and then nothing is shown;
+        ValueError of the engine where moves do not follow from the state, and then nothing is written.
         """
-        raise NotImplementedError
+        with self._changed:
+            if self._closed:
+                raise ValueError("the session was closed")
+            if after is not None and after != self._ledger.seq:
+                return None
+            return self._append(event, frame_jpeg)
+
+    def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
+        trial = apply(self._ledger, Record(seq=self._ledger.seq + 1, session=self.id, at_ms=self._at_ms, event=event))
+        if hasattr(event, "state"):
+            event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
+        record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
+        self._ledger = apply(self._ledger, record)
+        self._records.append(record)
+        self._changed.notify_all()
+        return record
 
     def command(self, command: Command) -> Record:
         """Do what people say; raises InputError where it cannot be done now, in one line for them."""
-        raise NotImplementedError
+        with self._changed:
+            if self._closed or self._ledger.ended:
+                raise InputError("the session has ended: begin another one")
+            event = self._event(command)
+            try:
+                return self._append(event)
+            except InputError:
+                raise
+            except ValueError as error:
+                raise InputError(f"{type(command).__name__.lower()}: the moves that would then stand are not legal: {error}") from error
+
+    def _event(self, command: Command) -> Event:
+        match command:
+            case Answer():
+                return self._answered(command)
+            case Correct():
+                moves = ", ".join(command.moves) or "nothing"
+                said = f"{command.decided_by} replaced what record {command.record} ruled: {moves} happened."
+                return Corrected(
+                    corrects=command.record, moves=command.moves, decided_by=command.decided_by, reason=command.reason, said=said
+                )
+            case Undo():
+                undoes = self._last_standing() if command.record is None else command.record
+                return Undone(undoes=undoes, decided_by=command.decided_by, said=f"{command.decided_by} took back record {undoes}.")
+            case Pause():
+                if self._ledger.paused:
+                    raise InputError("pause: the referee is looking away already")
+                return Paused(decided_by=command.decided_by)
+            case Resume():
+                if not self._ledger.paused:
+                    raise InputError("resume: the referee is looking already")
+                return Resumed(decided_by=command.decided_by)
+            case NextGame():
+                return GameStarted(players=command.players or self._ledger.players, rulings=self._ledger.options)
+            case _:
+                assert_never(command)
+
+    def _answered(self, answer: Answer) -> Answered:
+        question = self._ledger.question
+        asked = question.event if question else None
+        if question is None or question.seq != answer.question or not isinstance(asked, Asked):
+            raise InputError(f"answer: question {answer.question} is not open: it was answered or taken back already")
+        choice = next((choice for choice in asked.choices if choice.label == answer.label), None)
+        if choice is None:
+            labels = ", ".join(repr(choice.label) for choice in asked.choices)
+            raise InputError(f"answer: expected one of {labels}, got {answer.label!r}")
+        if answer.how == "calliper" and not answer.readings_mm:
+            raise InputError("answer: expected the calliper's readings in mm, got none")
+        measured = ", ".join(f"{name} {mm:g} mm" for name, mm in answer.readings_mm.items())
+        said = f"{choice.label}: decided by {answer.decided_by}" + (f", measured with a calliper ({measured})." if measured else ".")
+        return Answered(
+            question=question.seq,
+            label=choice.label,
+            how=answer.how,
+            decided_by=answer.decided_by,
+            moves=choice.moves,
+            readings_mm=answer.readings_mm,
+            code=asked.code,
+            said=said,
+            rests_on=asked.rests_on,
+            player=asked.player,
+        )
+
+    def _last_standing(self) -> int:
+        ledger = self._ledger
+        if ledger.question is not None:
+            return ledger.question.seq
+        if ledger.standing:
+            return ledger.standing[-1].seq
+        if ledger.earlier is not None:
+            return ledger.game_seq
+        raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+
+    def end(self, reason: str = "") -> Record:
+        """Say that nobody plays on in this session; its log stays."""
+        with self._changed:
+            return self._append(SessionEnded(reason=reason))
 
     def records(self, after: int = 0) -> tuple[Record, ...]:
         """Records of this session with seq > `after`."""
-        raise NotImplementedError
+        with self._changed:
+            return tuple(record for record in self._records if record.seq > after)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
         """As `records`, but waits until there is at least one; empty when the time is over or the session was closed."""
-        raise NotImplementedError
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
+            return self.records(after)
 
     def subscribe(self, after: int = 0) -> Iterator[Record]:
         """Every record with seq > `after`, each once and in order, as they come; ends when the session is closed."""
-        raise NotImplementedError
+        while records := self.wait(after):
+            yield from records
+            after = records[-1].seq
 
     @property
     def closed(self) -> bool:
         """Has `close` been called?"""
-        raise NotImplementedError
+        with self._changed:
+            return self._closed
 
     def close(self) -> None:
         """Wake and end all who listen.  The log stays open: it belongs to who opened it."""
-        raise NotImplementedError
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
 
     def frame(self, seq: int) -> bytes | None:
         """The JPEG kept with a record of this session, or None."""
-        raise NotImplementedError
+        return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1)) else None
 
     def view(self) -> dict[str, Any]:
         """All that a page shows, as plain data ready for JSON (see `referee.view.view`)."""
-        raise NotImplementedError
+        with self._changed:
+            ledger, records = self._ledger, tuple(self._records)
+        return pages.view(ledger, records)

@@ -2,19 +2,97 @@
 
 from __future__ import annotations
 
-from table.observation import Observation
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from table.observation import Observation, SeenCounter, SeenPiece
+from table.solids import Array
 
 HOLD_MS = 500
 STILL_MM = 1.0
+"""Two readings of one piece that lie closer than this are the same place, however sure each of them is."""
+STILL_DEG = 3.0
+DOUBT = 3.0
+"""Readings may differ by this many standard deviations of their difference and still be the same place."""
+
+_TINY_MM2 = 1e-9 * np.eye(2)
+Thing = TypeVar("Thing")
 
 
 def agree(a: Observation, b: Observation) -> bool:
-    """Do two observations show the same pieces in the same places, within 1 mm or what their covariances can doubt?"""
-    raise NotImplementedError
+    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or what their covariances doubt?
+
+    Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
+    may move.  Counters are compared like pieces.
+    """
+    ours, theirs = _by_kind(a), _by_kind(b)
+    if {kind: len(pieces) for kind, pieces in ours.items()} != {kind: len(pieces) for kind, pieces in theirs.items()}:
+        return False
+    if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
+        return False
+    return all(_pair_up(ours[kind], theirs[kind], _same_place) for kind in ours)
 
 
 class Settle:
-    """Feed it every frame's observation; it answers with one when nothing has moved for `hold_ms`."""
+    """Feed it every frame in order; it answers with an observation when nothing has moved for `hold_ms`.
+
+    Every frame of the hold is compared with its first, so that a slow creep is a movement too.
+    """
 
     def __init__(self, hold_ms: int = HOLD_MS) -> None:
-        raise NotImplementedError
+        self.hold_ms = hold_ms
+        self._first: Observation | None = None
+        self._last_ms = 0
+
+    def push(self, seen: Observation) -> Observation | None:
+        """`seen` if the table has been at rest for `hold_ms` up to it, otherwise None.
+
+        A hand over the board, a piece that moved, came or went, and a clock that goes back all begin a new hold.
+        """
+        if seen.hand:
+            self.disturb()
+            return None
+        if self._first is None or seen.at_ms < self._last_ms or not agree(self._first, seen):
+            self._first = seen
+        self._last_ms = seen.at_ms
+        return seen if seen.at_ms - self._first.at_ms >= self.hold_ms else None
+
+    def disturb(self) -> None:
+        """Something is in the way or cannot be seen: the hold begins again."""
+        self._first = None
+
+
+def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
+    kinds: dict[tuple[str, ...], list[SeenPiece]] = defaultdict(list)
+    for piece in seen.pieces:
+        below = "" if piece.on is None else str(seen.pieces[piece.on].colour)
+        kinds[piece.colour, piece.size, piece.pose, below].append(piece)
+    return kinds
+
+
+def _pair_up(ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thing, Thing], bool]) -> bool:
+    """Can every one be given one of the other list, as long, that is in the same place?"""
+    apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(len(ours), len(theirs))
+    rows, columns = linear_sum_assignment(apart)
+    return not apart[rows, columns].any()
+
+
+def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
+    doubt = a.covariance + b.covariance
+    step: Array = np.asarray(b.base_mm, float) - np.asarray(a.base_mm, float)
+    turn_deg = b.heading_deg - a.heading_deg
+    repeats_deg = 90.0 if a.pose == "upright" else 360.0
+    turn_deg -= repeats_deg * round(turn_deg / repeats_deg)
+    doubted = float(step @ np.linalg.solve(doubt[:2, :2] + _TINY_MM2, step)) <= DOUBT**2
+    still = doubted or float(step @ step) <= STILL_MM**2
+    return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(doubt[2, 2])))
+
+
+def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:
+    step_mm = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)
+    return a.colour == b.colour and step_mm <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Record
+from referee.events import Answered, Asked, Corrected, Event, Record, Ruled, Undone
 from referee.ledger import Ledger
 
 VERDICTS_SHOWN = 30
@@ -43,6 +43,130 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
               "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
               "decided_by": None or "players",
               "refers_to": None or 7,         # the record that was answered, corrected or undone
-              "stands": True}]}               # False: corrected or undone since, or it was a refusal
+              "overturned_by": None or 12}]}  # the record that corrected it or took it back
     """
-    raise NotImplementedError
+    state = ledger.engine.state_document(ledger.state)
+    outcome = ledger.engine.outcome(ledger.state)
+    last = records[-1]
+    observation = _observation(records)
+    started = ledger.started
+    return {
+        "session": ledger.session,
+        "seq": last.seq,
+        "at_ms": last.at_ms,
+        "started_utc": started.started_utc,
+        "game": started.game,
+        "game_number": ledger.game_number,
+        "players": list(ledger.players),
+        "rulings": dict(ledger.options),
+        "camera": started.camera,
+        "simulated": started.simulated,
+        "phase": _phase(ledger, outcome is not None),
+        "next": state.get("next"),
+        "scores": state.get("scores", {}),
+        "ends": state.get("ends", []),
+        "outcome": None if outcome is None else str(outcome),
+        "earlier_games": _earlier_games(ledger),
+        "state": state,
+        "observation": observation,
+        "ranking": [{"place": place, **gap} for place, gap in enumerate((observation or {}).get("gaps", []), 1)],
+        "question": _question(ledger.question),
+        "verdicts": _verdicts(records),
+    }
+
+
+def _phase(ledger: Ledger, over: bool) -> str:
+    if ledger.ended:
+        return "ended"
+    if ledger.paused:
+        return "paused"
+    if ledger.question is not None:
+        return "asking"
+    return "over" if over else "playing"
+
+
+def _earlier_games(ledger: Ledger) -> list[str]:
+    """The outcomes of the games before this one, oldest first."""
+    sentences: list[str] = []
+    earlier = ledger.earlier
+    while earlier is not None:
+        outcome = earlier.engine.outcome(earlier.state)
+        sentences.insert(0, "not played to its end" if outcome is None else str(outcome))
+        earlier = earlier.earlier
+    return sentences
+
+
+def _observation(records: Sequence[Record]) -> dict[str, Any] | None:
+    for record in reversed(records):
+        if isinstance(record.event, Ruled | Asked) and record.event.observation is not None:
+            return record.event.observation
+    return None
+
+
+def _question(record: Record | None) -> dict[str, Any] | None:
+    if record is None or not isinstance(record.event, Asked):
+        return None
+    asked = record.event
+    return {
+        "seq": record.seq,
+        "at_ms": record.at_ms,
+        "code": asked.code,
+        "player": asked.player,
+        "said": asked.said,
+        "rests_on": asked.rests_on,
+        "choices": [{"label": choice.label, "moves": list(choice.moves)} for choice in asked.choices],
+        "evidence": asked.evidence,
+        "frame": record.seq if record.frame else None,
+    }
+
+
+def _verdicts(records: Sequence[Record]) -> list[dict[str, Any]]:
+    overturned_by = _overturned(records)
+    verdicts = []
+    for record in reversed(records):
+        if (line := _verdict(record.event)) is None:
+            continue
+        frame = record.seq if record.frame else None
+        verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line, "frame": frame, "overturned_by": overturned_by.get(record.seq)})
+        if len(verdicts) == VERDICTS_SHOWN:
+            break
+    return verdicts
+
+
+def _overturned(records: Sequence[Record]) -> dict[int, int]:
+    """What was corrected or taken back, and by which record; a second correction overturns the first."""
+    by: dict[int, int] = {}
+    for record in records:
+        if isinstance(record.event, Corrected):
+            target = record.event.corrects
+        elif isinstance(record.event, Undone):
+            target = record.event.undoes
+        else:
+            continue
+        if target in by:
+            by[by[target]] = record.seq
+        by[target] = record.seq
+    return by
+
+
+def _verdict(event: Event) -> dict[str, Any] | None:
+    """The part of a verdict's line that its event knows; None for events that decide nothing."""
+    line: dict[str, Any] = {"code": "", "player": None, "rests_on": "", "moves": [], "evidence": {}, "decided_by": None, "refers_to": None}
+    match event:
+        case Ruled():
+            line |= {"kind": "ruled", "verdict": event.verdict, "moves": list(event.moves), "evidence": event.evidence}
+        case Asked():
+            line |= {"kind": "asked", "verdict": "ambiguous", "evidence": event.evidence}
+        case Answered():
+            line |= {"kind": "answered", "moves": list(event.moves), "evidence": {"readings_mm": event.readings_mm}, "refers_to": event.question}
+        case Corrected():
+            line |= {"kind": "corrected", "moves": list(event.moves), "evidence": {"reason": event.reason}, "refers_to": event.corrects}
+        case Undone():
+            line |= {"kind": "undone", "refers_to": event.undoes}
+        case _:
+            return None
+    if isinstance(event, Ruled | Asked | Answered):
+        line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
+    if isinstance(event, Answered | Corrected | Undone):
+        line |= {"verdict": "by hand", "decided_by": event.decided_by}
+    return line | {"said": event.said}

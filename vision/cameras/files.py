@@ -1,12 +1,21 @@
-"""Pictures from files: one photograph, or a folder of frames named by their time."""
+"""Pictures in files: one photograph, or a folder of frames named by their time.  The place where B-G-R becomes R-G-B."""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
+import cv2
+import numpy as np
+
+from table.errors import InputError
 from table.setup import Setup
-from vision.cameras import CameraPort
-from vision.frame import Frame
+from vision.frame import Frame, Image
+
+JPEG = b"\xff\xd8\xff"
+PNG = b"\x89PNG\r\n\x1a\n"
+_SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 def read_image(path: Path, setup: Setup | None = None) -> Frame:
@@ -15,9 +24,128 @@ def read_image(path: Path, setup: Setup | None = None) -> Frame:
     Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, or, with `setup`, is of
     another size than `table.json` says.
     """
-    raise NotImplementedError
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
+    image = decode_image(data, str(path))
+    if setup is not None:
+        height, width = image.shape[:2]
+        expected = setup.camera.width, setup.camera.height
+        if (width, height) != expected:
+            raise InputError(f"{path}: expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px")
+    return Frame(0, 0, image)
 
 
-def open_camera(argument: str, setup: Setup) -> CameraPort:
+def decode_image(data: bytes, where: str) -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
+    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: _whole_jpeg, PNG: _whole_png}
+    whole = next((check for start, check in checks.items() if data.startswith(start)), None)
+    if whole is None:
+        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
+    if not whole(data):
+        raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+    except cv2.error as error:
+        raise InputError(f"{where}: expected a picture that can be decoded: {error.err}") from error
+    if image is None:
+        raise InputError(f"{where}: expected a whole picture, but it cannot be decoded; take or copy it again")
+    return np.ascontiguousarray(image[:, :, ::-1], np.uint8)
+
+
+def encode_jpeg(image: Image, quality: int) -> bytes:
+    """An R-G-B image as a JPEG file; `quality` is 1 to 100."""
+    done, data = cv2.imencode(".jpg", np.ascontiguousarray(image[:, :, ::-1]), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    assert done
+    return data.tobytes()
+
+
+class FolderCamera:
+    """Frames from the files of a folder, in order of the milliseconds that are their names; reads them one by one."""
+
+    simulated = False
+
+    def __init__(self, folder: Path, setup: Setup) -> None:
+        """Raises InputError for no such folder, no pictures in it, or a picture whose name is no time of its own."""
+        if not folder.is_dir():
+            raise InputError(f"camera: expected a folder of pictures, got {folder}")
+        self.name = f"folder {folder.name}"
+        self._setup = setup
+        self._closed = False
+        self._seq = 0
+        paths: dict[int, Path] = {}
+        for path in sorted(folder.iterdir()):
+            if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
+                continue
+            if not (path.stem.isascii() and path.stem.isdigit()):
+                raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg")
+            if (at_ms := int(path.stem)) in paths:
+                raise InputError(f"{path}: expected a time of its own, but {paths[at_ms].name} has the same")
+            paths[at_ms] = path
+        if not paths:
+            raise InputError(f"{folder}: expected pictures such as 000010250.jpg, found none")
+        self._frames = sorted(paths.items())
+
+    def read(self) -> Frame | None:
+        """The next picture; None after the last.  Raises InputError for one that is broken or of the wrong size."""
+        if self._closed:
+            raise ValueError("the camera was closed")
+        if self._seq == len(self._frames):
+            return None
+        at_ms, path = self._frames[self._seq]
+        frame = Frame(self._seq, at_ms, read_image(path, self._setup).image)
+        self._seq += 1
+        return frame
+
+    def close(self) -> None:
+        """No more reading."""
+        self._closed = True
+
+
+def open_camera(argument: str, setup: Setup) -> FolderCamera:
     """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds, `000010250.jpg`."""
-    raise NotImplementedError
+    return FolderCamera(Path(argument), setup)
+
+
+def _whole_jpeg(data: bytes) -> bool:
+    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put after it is theirs.
+
+    ITU-T T.81, B.1: a preview in the EXIF segment has an end marker of its own, so searching for one is not enough.
+    """
+    at = 2
+    while at + 4 <= len(data) + 2 and data[at : at + 1] == b"\xff":
+        marker = data[at + 1]
+        if marker == 0xD9:
+            return True
+        if marker == 0xFF:
+            at += 1
+            continue
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        if marker == 0xDA:
+            at = _after_scan(data, at)
+    return False
+
+
+def _after_scan(data: bytes, at: int) -> int:
+    """Where the next marker begins that is neither a stuffed byte nor a restart."""
+    while (at := data.find(b"\xff", at)) >= 0:
+        following = data[at + 1 : at + 2]
+        if following and following != b"\x00" and not 0xD0 <= following[0] <= 0xD7:
+            return at
+        at += 1
+    return len(data)
+
+
+def _whole_png(data: bytes) -> bool:
+    """Do its chunks lead, checksums and all, to IEND?  (PNG specification, 5.3)"""
+    at = len(PNG)
+    while at + 12 <= len(data):
+        length = int.from_bytes(data[at : at + 4], "big")
+        body = data[at + 4 : at + 8 + length]
+        if zlib.crc32(body) != int.from_bytes(data[at + 8 + length : at + 12 + length], "big"):
+            return False
+        if body[:4] == b"IEND":
+            return True
+        at += 12 + length
+    return False
