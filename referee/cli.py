@@ -1,0 +1,83 @@
+"""The command line: `rinkside COMMAND`.
+
+Documents go to stdout, everything else to stderr.  What cannot be done is one line, `rinkside: ...`, and exit code 2.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import Any, NoReturn
+
+import click
+
+from table.errors import InputError
+
+COMMANDS = {
+    "measure": ("referee.commands_measure", "Rank the pieces in a photograph by their gap to the target."),
+    "observe": ("referee.commands_measure", "Say which pieces lie where in a photograph."),
+    "demo": ("referee.commands_play", "Referee a simulated game, with its panel in the browser."),
+    "play": ("referee.commands_play", "Referee a game on a real table, with its panel in the browser."),
+    "referee": ("referee.commands_referee", "Referee what a camera saw, without a panel, and print every ruling."),
+    "rules": ("referee.commands_rules", "List the options of a game, with their defaults."),
+    "log": ("referee.commands_log", "List, show and export the sessions that were refereed."),
+}
+"""Module and summary of each command.  A module is loaded when its command is called: OpenCV and SciPy take seconds on a small board."""
+
+
+class Refused(click.ClickException):
+    """What cannot be done, as one line on stderr."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Write the line to `file`, or stderr."""
+        click.echo(f"rinkside: {' '.join(self.format_message().split())}", file=file, err=True)
+
+
+class _Commands(click.Group):
+    """Finds commands in COMMANDS and makes one line of every mistake."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (InputError, OSError, click.UsageError) as error:
+            _refuse(error)
+
+
+def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
+    match error:
+        case BrokenPipeError() | click.exceptions.NoArgsIsHelpError():
+            raise error
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else "rinkside"
+            raise Refused(f"{error.format_message()} See {path} --help") from error
+        case OSError():
+            place = f"{error.filename}: " if error.filename else ""
+            raise Refused(f"{place}{error.strerror or error}") from error
+        case _:
+            raise Refused(str(error)) from error
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"rinkside {metadata.version('rinkside')}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version and exit.")
+def main() -> None:
+    """A referee for games played with pyramids on a real table."""

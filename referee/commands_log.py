@@ -1,0 +1,137 @@
+"""`rinkside log`: what was refereed, to read and to carry away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from referee.events import Record, record_document
+from referee.folders import log_path
+from referee.log import LogReader, SessionSummary
+from table.errors import InputError
+
+EPOCH_MS = 10**11
+"""A camera's clock beyond this counts from 1970, below from the start of a recording."""
+
+
+def _which_log(command: Callable[..., None]) -> Callable[..., None]:
+    said = "The log [default: the one in the data folder]."
+    return click.option("--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said)(command)
+
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+_which_session = click.argument("session", type=click.IntRange(1), required=False)
+
+
+@click.group()
+def log() -> None:
+    """List, show and export the sessions that were refereed.
+
+    SESSION is a number from `rinkside log list`; without one, the latest is meant.
+    """
+
+
+@log.command("list")
+@_which_log
+@_as_json
+def list_sessions(path: Path | None, as_json: bool) -> None:
+    """List all sessions, oldest first."""
+    with LogReader(path or log_path()) as reader:
+        sessions = reader.sessions()
+    if as_json:
+        click.echo(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
+        return
+    table = Table(caption="" if sessions else "Nothing was refereed yet.", caption_justify="left")
+    for heading in ("session", "begun", "game", "players", "camera"):
+        table.add_column(heading)
+    for heading in ("length", "rulings", "pictures"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for row in sessions:
+        length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
+        camera = "simulated" if row.simulated else "real"
+        ended = "" if row.ended else "not ended"
+        cells = (_begun(row), row.game, ", ".join(row.players), camera, length, str(row.rulings), str(row.frames), ended)
+        table.add_row(str(row.session), *map(escape, cells))
+    Console().print(table)
+
+
+@log.command()
+@_which_session
+@_which_log
+@_as_json
+def show(session: int | None, path: Path | None, as_json: bool) -> None:
+    """Show everything that was ruled, asked, answered and corrected in a session."""
+    with LogReader(path or log_path()) as reader:
+        records = reader.records(session or _latest(reader))
+    documents = [record_document(record) for record in records]
+    if as_json:
+        click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
+        return
+    table = Table()
+    table.add_column("record", justify="right")
+    table.add_column("time", justify="right")
+    table.add_column("what")
+    table.add_column("said", ratio=1)
+    table.add_column("rests on")
+    for record, document in zip(records, documents, strict=True):
+        what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
+        table.add_row(*map(escape, (str(record.seq), _time(record, records[0]), what, _sentence(document), document.get("rests_on", ""))))
+    Console().print(table)
+
+
+@log.command()
+@click.argument("session", type=click.IntRange(1))
+@click.argument("target", metavar="OUT.zip", type=click.Path(path_type=Path, dir_okay=False))
+@_which_log
+def export(session: int, target: Path, path: Path | None) -> None:
+    """Write a session with its pictures to a zip file."""
+    if target.suffix.lower() != ".zip":
+        raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
+    with LogReader(path or log_path()) as reader:
+        reader.export(session, target)
+    click.echo(f"session {session} is in {target}")
+
+
+def _latest(reader: LogReader) -> int:
+    sessions = reader.sessions()
+    if not sessions:
+        raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")
+    return sessions[-1].session
+
+
+def _begun(summary: SessionSummary) -> str:
+    """Local date and time of a session's start, as it was handed in if that is no date."""
+    try:
+        return datetime.fromisoformat(summary.started_utc).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return summary.started_utc
+
+
+def _time(record: Record, first: Record) -> str:
+    """Local time of day, or seconds into the recording."""
+    if record.at_ms >= EPOCH_MS:
+        return datetime.fromtimestamp(record.at_ms / 1000).astimezone().strftime("%H:%M:%S")
+    return f"{(record.at_ms - first.at_ms) / 1000:.2f} s"
+
+
+def _sentence(document: dict[str, Any]) -> str:
+    """What a record says, in words; who decided it where people did."""
+    match document["fact"]:
+        case "session_started" | "game_started":
+            said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
+        case "session_ended":
+            said = document["reason"]
+        case _:
+            said = document.get("said") or document.get("label", "")
+    decided_by = document.get("decided_by")
+    return f"{said} (decided by {decided_by})" if decided_by else said
