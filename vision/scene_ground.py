@@ -1,0 +1,177 @@
+"""What lies under the pieces: table, mat or chessboard, fiducial cards, with the light of the lamps on it."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import Chessboard, Open
+from table.errors import InputError
+from table.setup import Marker, Setup
+from table.solids import Array
+from vision.scene import Lamp, Stage, Surface
+from vision.scene_grid import Grid, Plane, grid_mix
+from vision.scene_shadow import cast_shadow, irradiance
+
+Colours = NDArray[np.float32]
+
+CARD_MM = 0.15
+"""Thickness of a fiducial card: the table's surface lies so much lower than `fiducials.z_mm`."""
+PAPER: tuple[float, float, float] = (0.80, 0.80, 0.78)
+INK: tuple[float, float, float] = (0.022, 0.022, 0.024)
+FLOOR: tuple[float, float, float] = (0.62, 0.64, 0.60)
+TILE = 1024
+"""Side of a texture tile in texels."""
+
+
+def table_z_mm(setup: Setup) -> float:
+    """Height of the table's surface, which carries the cards; below 0 where the board is thick."""
+    return setup.fiducials.z_mm - CARD_MM
+
+
+def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
+    """Light (h, w, 3) float32 that comes back from a table without pieces.  Raises InputError for boards not drawn yet."""
+    rng = np.random.default_rng([stage.seed, 1])
+    z_mm = table_z_mm(setup)
+    out = _surface(stage.table, stage.lamps, grid, z_mm, rng)
+    if stage.table_mm is not None:
+        x0, y0, x1, y1 = stage.table_mm
+        inside = grid.coverage(grid.to_camera(_flat([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm)))
+        out = _mix(np.broadcast_to(np.array(FLOOR, np.float32), out.shape), out, inside)
+    out *= irradiance(grid.on_plane(z_mm), z_mm, stage)
+    match setup.board:
+        case Chessboard():
+            _draw_chessboard(out, setup.board, stage, setup, grid, rng)
+        case Open():
+            if stage.mat is not None:
+                outline = grid.to_camera(_flat(setup.board.outline(), 0.0))
+                mat = _surface(stage.mat, stage.lamps, grid, 0.0, rng) * irradiance(grid.on_plane(0.0), 0.0, stage)
+                out = _mix(out, mat, grid.coverage(outline))
+        case _:
+            raise InputError(
+                f"scene: expected a board of kind open or chessboard, got {type(setup.board).__name__.lower()!r}; others are not drawn yet"
+            )
+    for marker in setup.fiducials.markers:
+        _draw_card(out, marker, stage, setup, grid)
+    return out
+
+
+def _surface(surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float, rng: np.random.Generator) -> Colours:
+    """Share of light that comes back, (h, w, 3), with the grain of the material and a sheen where a lamp mirrors."""
+    x, y = grid.on_plane(z_mm)
+    c, s = np.float32(np.cos(np.radians(surface.grain_deg))), np.float32(np.sin(np.radians(surface.grain_deg)))
+    along, across = c * x + s * y, c * y - s * x
+    if surface.kind == "wood":
+        bands = _sample(_noise_tile(rng, 2.6, 14.0), along, across, 1.1)
+        fibres = _sample(_noise_tile(rng, 1.2, 40.0), along, across, 0.35)
+        level = 0.75 * bands + 0.35 * fibres
+        tint = np.array([0.9, 1.05, 1.2], np.float32)
+    elif surface.kind == "cloth":
+        level = 0.7 * _sample(_noise_tile(rng, 3.0, 1.0), along, across, 2.3) + 0.55 * _sample(_noise_tile(rng, 0.8, 1.0), along, across, 0.55)
+        tint = np.ones(3, np.float32)
+    else:
+        level = 0.5 * _sample(_noise_tile(rng, 2.0, 1.0), along, across, 1.7)
+        tint = np.ones(3, np.float32)
+    factor = np.exp(np.float32(surface.contrast) * level)[..., None] ** tint
+    out = factor.astype(np.float32) * np.array(surface.rgb, np.float32)
+    if surface.gloss:
+        out += np.float32(surface.gloss) * _sheen((x, y), lamps, grid, z_mm)[..., None]
+    return out
+
+
+def _sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], grid: Grid, z_mm: float) -> Plane:
+    """A broad mirror image of the lamps on a horizontal surface, (h, w), 1 in the middle of the brightest."""
+    eye = grid.camera.eye_mm
+    total = np.zeros(at[0].shape, np.float32)
+    for lamp in lamps:
+        height, drop = eye[2] - z_mm, lamp.at_mm[2] - z_mm
+        mirrored = (np.array(lamp.at_mm[:2]) * height + eye[:2] * drop) / (height + drop)
+        reach = np.float32(0.28 * drop)
+        total += np.float32(lamp.power) * np.exp(-((at[0] - np.float32(mirrored[0])) ** 2 + (at[1] - np.float32(mirrored[1])) ** 2) / reach**2)
+    return total
+
+
+def _noise_tile(rng: np.random.Generator, falloff: float, stretch: float) -> Plane:
+    """A tile of seamless noise, mean 0 and standard deviation 1; amplitude falls with frequency to the power falloff / 2."""
+    fu = np.fft.rfftfreq(TILE) * TILE * stretch
+    fv = np.fft.fftfreq(TILE) * TILE
+    frequency = np.hypot(fv[:, None], fu[None, :])
+    amplitude = 1.0 / np.maximum(frequency, 6.0) ** (falloff / 2)
+    amplitude[0, 0] = 0.0
+    phase = rng.uniform(0, 2 * np.pi, amplitude.shape)
+    tile = np.fft.irfft2(amplitude * np.exp(1j * phase), s=(TILE, TILE))
+    even: Plane = (tile / tile.std()).astype(np.float32)
+    return even
+
+
+def _sample(tile: Plane, along: Plane, across: Plane, texel_mm: float) -> Plane:
+    scale = np.float32(1 / texel_mm)
+    return np.asarray(cv2.remap(tile, along * scale, across * scale, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), np.float32)
+
+
+def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup, grid: Grid, rng: np.random.Generator) -> None:
+    """The board as a slab whose top is z = 0, its frame around the squares, its shadow on the table."""
+    corners = board.outline() + stage.frame_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    slab = np.concatenate([_flat(corners, table_z_mm(setup)), _flat(corners, 0.0)])
+    cast_shadow(out, slab, (0.0, 0.0, 0.0), stage, grid, table_z_mm(setup))
+    box = grid.around(slab, 3.0)
+    if box is None:
+        return
+    part = grid.crop(box)
+    lit = irradiance(part.on_plane(0.0), 0.0, stage)
+    frame: Colours = np.array(stage.frame_rgb, np.float32) * lit
+    side = part.silhouette(part.to_camera(slab))
+    out[box] = _mix(out[box], np.float32(0.55) * frame, side)
+    out[box] = _mix(out[box], frame, part.coverage(part.to_camera(_flat(corners, 0.0))))
+    files, ranks = np.meshgrid(np.arange(board.files), np.arange(board.ranks))
+    cells = np.array(stage.squares, np.float32)[(files + ranks) % 2]
+    x, y = part.on_plane(0.0)
+    squares = grid_mix((x - board.origin_mm[0]) / board.square_mm, (y - board.origin_mm[1]) / board.square_mm, cells)
+    squares *= np.exp(np.float32(0.03) * _sample(_noise_tile(rng, 1.5, 1.0), x, y, 0.7))[..., None]
+    sheen = np.float32(stage.table.gloss) * _sheen((x, y), stage.lamps, part, 0.0)[..., None]
+    out[box] = _mix(out[box], (squares + sheen) * lit, part.coverage(part.to_camera(_flat(board.outline(), 0.0))))
+
+
+def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: Grid) -> None:
+    """A white card with a printed marker, its corners exactly where table.json has them."""
+    corners = np.array(marker.corners_mm)
+    middle = corners.mean(axis=0)
+    side_mm = float(np.hypot(*(corners[1] - corners[0])))
+    z_mm = setup.fiducials.z_mm
+    card = _flat(middle + (corners - middle) * (1 + 2 * stage.card_margin_mm / side_mm), z_mm)
+    box = grid.around(card, 3.0)
+    if box is None:
+        return
+    part = grid.crop(box)
+    cells = np.where(_marker_bits(setup.fiducials.dictionary, marker.id)[..., None], np.array(PAPER), np.array(INK)).astype(np.float32)
+    x, y = part.on_plane(z_mm)
+    right, down = (corners[1] - corners[0]) / side_mm, (corners[3] - corners[0]) / side_mm
+    scale = np.float32((len(cells) - 2) / side_mm)
+    dx, dy = x - np.float32(corners[0, 0]), y - np.float32(corners[0, 1])
+    along = scale * (dx * np.float32(right[0]) + dy * np.float32(right[1])) + 1
+    across = scale * (dx * np.float32(down[0]) + dy * np.float32(down[1])) + 1
+    printed = grid_mix(along, across, cells) * irradiance((x, y), z_mm, stage)
+    out[box] = _mix(out[box], printed, part.coverage(part.to_camera(card)))
+
+
+def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
+    """Cells of a marker, True where paper shows, with its black border and one cell of paper around that."""
+    name = getattr(cv2.aruco, dictionary, None)
+    if name is None:
+        raise InputError(f"scene: fiducials.dictionary: expected a dictionary of OpenCV such as DICT_4X4_50, got {dictionary!r}")
+    found = cv2.aruco.getPredefinedDictionary(name)
+    modules = found.markerSize + 2
+    drawn = cv2.aruco.generateImageMarker(found, marker_id, modules)
+    bits: NDArray[np.bool_] = np.pad(np.asarray(drawn).reshape(modules, modules) > 127, 1, constant_values=True)
+    return bits
+
+
+def _flat(points_mm: Array | list[tuple[float, float]], z_mm: float) -> Array:
+    points = np.asarray(points_mm, float)
+    return np.column_stack([points, np.full(len(points), z_mm)])
+
+
+def _mix(below: Colours, above: Colours, share: Plane) -> Colours:
+    mixed: Colours = below + (above - below) * share[..., None]
+    return mixed

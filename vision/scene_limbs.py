@@ -1,0 +1,57 @@
+"""Hands and arms over the table: round, tapered limbs with soft shading."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import Array
+from vision.scene import Limb, Stage
+from vision.scene_grid import Grid, Plane
+from vision.scene_shadow import from_axis, lamp_light
+
+Colours = NDArray[np.float32]
+
+
+def limb_points(limb: Limb) -> Array:
+    """Corners (16, 3) of boxes around both ends, for finding the pixels that a limb can cover."""
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return np.concatenate([np.array(limb.a_mm) + limb.radius_a_mm * signs, np.array(limb.b_mm) + limb.radius_b_mm * signs])
+
+
+def draw_limbs(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid) -> None:
+    """Paint limbs over what `out` (h, w, 3) shows; where they overlap, the part nearest to the camera shows."""
+    nearest = np.full(out.shape[:2], np.inf, np.float32)
+    for limb in limbs:
+        box = grid.around(limb_points(limb), 3.0)
+        if box is not None:
+            _draw_limb(out[box], nearest[box], limb, stage, grid.crop(box))
+
+
+def _draw_limb(out: Colours, nearest: Plane, limb: Limb, stage: Stage, part: Grid) -> None:
+    ends = part.to_camera(np.array([limb.a_mm, limb.b_mm]))
+    flat = ends[:, :2] / ends[:, 2:]
+    radii = np.array([limb.radius_a_mm, limb.radius_b_mm]) / ends[:, 2]
+    (ax, ay), (bx, by) = flat
+    along, dx, dy = from_axis(part.x, part.y, (float(ax), float(ay)), (float(bx), float(by)))
+    radius = np.float32(radii[0]) + along * np.float32(radii[1] - radii[0])
+    across_x, across_y = dx / radius, dy / radius
+    rise = np.sqrt(np.clip(1 - across_x * across_x - across_y * across_y, 0, 1))
+    depth = (np.float32(ends[0, 2]) + along * np.float32(ends[1, 2] - ends[0, 2])) * (1 - radius * rise)
+    pixel = np.float32(np.sqrt(np.abs(np.linalg.det(part.slope.mean(axis=(2, 3))))))
+    share = np.clip((radius - np.hypot(dx, dy)) / pixel + np.float32(0.5), 0, 1) * (depth < nearest)
+    nearest[share > 0.5] = depth[share > 0.5]
+    normal = np.stack([across_x, across_y, -rise], axis=-1) @ part.camera.rotation.astype(np.float32)
+    skin = np.array(limb.rgb, np.float32) * _soft_light(normal, (np.array(limb.a_mm) + np.array(limb.b_mm)) / 2, stage)
+    out += share[..., None] * (skin - out)
+
+
+def _soft_light(normal: Colours, middle_mm: Array, stage: Stage) -> Colours:
+    """Light (h, w, 3) on skin, which lets light creep round the edge between light and shade."""
+    light = np.float32(stage.ambient) * (0.55 + 0.45 * normal[..., 2:])
+    for lamp in stage.lamps:
+        towards = np.array(lamp.at_mm) - middle_mm
+        towards = towards / np.linalg.norm(towards)
+        strength = lamp_light(lamp, middle_mm, towards).astype(np.float32)
+        light = light + np.clip(0.25 + 0.75 * (normal @ towards.astype(np.float32)), 0, None)[..., None] * strength
+    return light.astype(np.float32)

@@ -1,0 +1,199 @@
+"""Pyramids as hollow shells: shaded faces, the open base, plastic that one sees through, sparkle and bright edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import BASE, EDGES, SIDES, TIP, Array
+from vision.scene import ALBEDO, ScenePiece, Stage
+from vision.scene_grid import Grid, Plane
+from vision.scene_shadow import lamp_light
+
+Colours = NDArray[np.float32]
+Layer = tuple[Colours, Colours]
+"""What a layer of plastic lets through and what it adds, (h, w, 3) each."""
+
+EDGE_MM = 0.45
+"""Half width of the rounded edges, which catch the light."""
+SHINE, SHINE_POWER = 0.5, 60.0
+BOUNCE: float = 0.15
+"""Light from the table on a face that looks down, as a share of all light."""
+
+
+def passes(piece: ScenePiece) -> tuple[float, float, float]:
+    """Light that comes through a piece on to the table, as a share."""
+    if not piece.see_through:
+        return (0.0, 0.0, 0.0)
+    r, g, b = 0.75 * tint(piece)
+    return float(r), float(g), float(b)
+
+
+def tint(piece: ScenePiece) -> Array:
+    """Share of light (3,) that comes through one wall of see-through plastic at a right angle."""
+    rgb = np.array(ALBEDO[piece.colour])
+    through: Array = (0.85 * np.clip((rgb / rgb.max()) ** 0.7, 0.035, 0.93)) ** piece.depth
+    return through
+
+
+def draw_order(pieces: Sequence[ScenePiece], eye_mm: Array) -> list[ScenePiece]:
+    """Pieces from the farthest to the nearest, so that each may be painted over those before it."""
+    left = sorted(pieces, key=lambda piece: -float(np.linalg.norm(piece.solid.vertices_mm.mean(axis=0) - eye_mm)))
+    order: list[ScenePiece] = []
+    while left:
+        free = next((piece for piece in left if not any(_hides(piece, other, eye_mm) for other in left if other is not piece)), left[0])
+        left.remove(free)
+        order.append(free)
+    return order
+
+
+def _hides(front: ScenePiece, back: ScenePiece, eye_mm: Array) -> bool:
+    """Can the first piece stand between the eye and the second?  Told by a face that separates them."""
+    for near, far, answer in ((front, back, True), (back, front, False)):
+        for solid, rest in ((near.solid, far.solid), (far.solid, near.solid)):
+            vertices = solid.vertices_mm
+            for face in (BASE, *SIDES):
+                normal = np.cross(vertices[face[1]] - vertices[face[0]], vertices[face[2]] - vertices[face[0]])
+                beyond = (rest.vertices_mm - vertices[face[0]]) @ normal
+                eye_side = float((eye_mm - vertices[face[0]]) @ normal)
+                if beyond.min() >= -1e-6 * np.linalg.norm(normal) and (eye_side < 0) == (solid is near.solid):
+                    return answer
+    return float(front.solid.vertices_mm[TIP, 2]) > float(back.solid.vertices_mm[TIP, 2]) + 1.0 and _nested(front, back)
+
+
+def _nested(upper: ScenePiece, lower: ScenePiece) -> bool:
+    apart = upper.solid.vertices_mm[:4].mean(axis=0) - lower.solid.vertices_mm[:4].mean(axis=0)
+    return float(np.linalg.norm(apart[:2])) < float(np.linalg.norm(upper.solid.vertices_mm[0] - upper.solid.vertices_mm[1]))
+
+
+def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, table_rgb: Array) -> None:
+    """Paint a piece over what `out` (h, w, 3) shows; `table_rgb` (3,) is the light that the table throws back."""
+    box = grid.around(piece.solid.vertices_mm, 3.0)
+    if box is None:
+        return
+    part = grid.crop(box)
+    shell = _Shell(piece, stage, part, table_rgb)
+    share = part.silhouette(shell.corners)[..., None]
+    behind, before = shell.layer(shell.away), shell.layer(shell.facing)
+    below = out[box]
+    shown = (below * behind[0] + behind[1]) * before[0] + before[1]
+    out[box] = below + share * (shown - below)
+
+
+class _Shell:
+    """One piece before one camera: its corners, faces and edges, ready to be layered."""
+
+    def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, table_rgb: Array) -> None:
+        self.piece, self.stage, self.part, self.table_rgb = piece, stage, part, table_rgb
+        self.world = piece.solid.vertices_mm
+        self.corners = part.to_camera(self.world)
+        outer, centre = self.world, self.world[:4].mean(axis=0)
+        base_mm = float(np.linalg.norm(outer[1] - outer[0]))
+        height_mm = float(np.linalg.norm(outer[TIP] - centre))
+        step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
+        self.inner = centre + max(0.0, 1 - step_mm / height_mm) * (outer - centre)
+        self.facing = [face for face in (BASE, *SIDES) if self._facing(face)]
+        self.away = [face for face in (BASE, *SIDES) if not self._facing(face)] if piece.see_through else []
+        self.strips = self._edge_strips()
+        self.sparkle = self._sparkle()
+
+    def layer(self, faces: Sequence[tuple[int, ...]]) -> Layer:
+        """Mixture of the faces on one side of the piece, each pixel by the share of each face in it."""
+        shape = (*self.part.x.shape, 3)
+        through, added, total = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.full(shape[:2], np.float32(1e-6))
+        for face in faces:
+            share = self.part.coverage(self.corners[list(face)])
+            face_through, face_added = self._base(face) if face == BASE else self._wall(self.world, face, 1.0)
+            through += share[..., None] * face_through
+            added += share[..., None] * face_added
+            total += share
+        if not faces:
+            return np.ones(shape, np.float32), added
+        through /= total[..., None]
+        added /= total[..., None]
+        return through, added
+
+    def _facing(self, face: tuple[int, ...]) -> bool:
+        a, b, c = self.corners[list(face[:3])]
+        return bool(np.cross(b - a, c - a) @ a < 0)
+
+    def _base(self, face: tuple[int, ...]) -> Layer:
+        """The open base: a rim of the wall's thickness, and the inside of the walls beyond it."""
+        rim = self._wall(self.world, face, 0.9)
+        if self.piece.wall_mm <= 0:
+            return rim
+        inner = self.part.to_camera(self.inner)
+        opening = self.part.coverage(inner[list(face)])[..., None]
+        if self.piece.see_through:
+            return rim[0] * rim[0] * (1 - opening) + opening, 1.5 * rim[1] * (1 - opening)
+        inside, total = np.zeros_like(rim[1]), np.full(opening.shape, np.float32(1e-6))
+        for side in SIDES:
+            if not self._facing(side):
+                share = self.part.coverage(inner[list(side)])[..., None]
+                inside += share * self._wall(self.inner, side[::-1], 0.6)[1]
+                total += share
+        return np.zeros_like(rim[1]), rim[1] * (1 - opening) + opening * inside / total
+
+    def _wall(self, vertices: Array, face: tuple[int, ...], openness: float) -> Layer:
+        """One flat wall seen from outside; `openness` is the share of light that reaches it."""
+        corners = vertices[list(face)]
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        normal = normal / np.linalg.norm(normal)
+        middle = corners.mean(axis=0)
+        sky = self.stage.ambient * (0.55 + 0.45 * normal[2])
+        light = openness * (sum(lamp_light(lamp, middle, normal) for lamp in self.stage.lamps) + sky + BOUNCE * (1 - normal[2]) * self.table_rgb)
+        back = np.array(ALBEDO[self.piece.colour]) * light
+        shine = openness**4 * self._shine(middle, normal)
+        strips = self.strips[..., None]
+        if not self.piece.see_through:
+            added = back * (1 + 0.30 * strips) + 0.05 * strips * light.mean() + shine[..., None]
+            return np.zeros_like(added, np.float32), added.astype(np.float32)
+        sight = self.part.camera.eye_mm - middle
+        facing = abs(float(sight @ normal)) / float(np.linalg.norm(sight))
+        through = tint(self.piece) ** (1 / max(facing, 0.35))
+        mirror = 0.04 + 0.5 * (1 - facing) ** 5
+        added = back * (0.16 + 0.55 * strips) * self.sparkle[..., None] + mirror * 0.5 * sky + 1.4 * shine[..., None]
+        return (through * (1 - 0.45 * strips) * (1 - mirror)).astype(np.float32), added.astype(np.float32)
+
+    def _shine(self, middle: Array, normal: Array) -> Plane:
+        """Gloss of the lamps on a face, (h, w): Blinn's half-way vector at each pixel's place on the face."""
+        turn = self.part.camera.rotation
+        n, at = turn @ normal, self.part.to_camera(middle[None])[0]
+        facing = self.part.x * np.float32(n[0]) + self.part.y * np.float32(n[1]) + np.float32(n[2])
+        reach = np.float32(at @ n) / np.where(np.abs(facing) < 1e-3, np.float32(-1e-3), facing)
+        place = np.stack([self.part.x * reach, self.part.y * reach, reach])
+        total = np.zeros(self.part.x.shape, np.float32)
+        for lamp in self.stage.lamps:
+            lamp_at = self.part.to_camera(np.array([lamp.at_mm]))[0].astype(np.float32)
+            towards = lamp_at[:, None, None] - place
+            half = towards / np.linalg.norm(towards, axis=0) - place / np.linalg.norm(place, axis=0)
+            cosine = np.einsum("k,khw->hw", n.astype(np.float32), half) / np.linalg.norm(half, axis=0)
+            total += np.float32(SHINE * lamp.power) * np.clip(cosine, 0, 1) ** np.float32(SHINE_POWER)
+        return total
+
+    def _edge_strips(self) -> Plane:
+        """Coverage (h, w) by the rounded edges that can be seen: all of them through see-through plastic."""
+        seen = {frozenset((a, b)) for face in self.facing for a, b in zip(face, (*face[1:], face[0]), strict=True)}
+        strips = np.zeros(self.part.x.shape, np.float32)
+        focal = self.part.lens.matrix[0][0]
+        for a, b in EDGES:
+            if not self.piece.see_through and frozenset((a, b)) not in seen:
+                continue
+            start, end = self.corners[a], self.corners[b]
+            if np.linalg.norm(np.cross(start, end)) < 1e-6:
+                continue
+            half_px = np.float32(EDGE_MM * focal / (0.5 * (start[2] + end[2])))
+            strip = np.clip(half_px + np.float32(0.5) - np.abs(self.part.beyond(np.cross(start, end))), 0, 1) * min(1.0, float(half_px) * 2)
+            strips = np.maximum(strips, strip)
+        return strips
+
+    def _sparkle(self) -> Plane:
+        """Uneven glitter of see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
+        place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
+        rng = np.random.default_rng([self.stage.seed, *place.tolist()])
+        grains = cv2.GaussianBlur(rng.standard_normal(self.part.x.shape, dtype=np.float32), (0, 0), 0.6)
+        sparkle: Plane = np.exp(np.float32(1.5) * grains - np.float32(0.3)).astype(np.float32)
+        return sparkle

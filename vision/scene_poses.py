@@ -1,0 +1,87 @@
+"""Where thrown pieces come to rest: free of each other, touching, on top, or leaning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from table.clearance import clearance
+from table.pieces import PieceSize
+from table.solids import Array, Solid, lying
+
+CONTACT_MM = 0.02
+"""Solids that are made to touch are left this far apart, so that they never overlap."""
+LEAN_DEG = (3.0, 42.0)
+"""A piece tipped up less than this lies, one tipped up more falls back on its base."""
+
+
+def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> bool:
+    """Is a solid at least `least_mm` from all others?"""
+    around = solid.vertices_mm.mean(axis=0)
+    reach = float(np.linalg.norm(solid.vertices_mm - around, axis=1).max())
+    for other in others:
+        middle = other.vertices_mm.mean(axis=0)
+        apart = float(np.linalg.norm(middle - around)) - reach - float(np.linalg.norm(other.vertices_mm - middle, axis=1).max())
+        if apart < least_mm and clearance(solid, other).mm < least_mm:
+            return False
+    return True
+
+
+def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:
+    """The same solid slid over the table."""
+    return Solid(solid.vertices_mm + np.array([dx_mm, dy_mm, 0.0]))
+
+
+def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None:
+    """`solid` slid towards `other` over `share` of the way to touching it; None where it would pass by or is in it."""
+    ahead = other.vertices_mm[:4].mean(axis=0)[:2] - solid.vertices_mm[:4].mean(axis=0)[:2]
+    distance = float(np.linalg.norm(ahead))
+    if distance < 1e-6 or clearance(solid, other).mm <= CONTACT_MM:
+        return None
+    x, y = ahead / distance
+    low, high = 0.0, distance
+    if clearance(moved(solid, x * high, y * high), other).mm > 0:
+        return None
+    while high - low > 0.1 * CONTACT_MM:
+        middle = (low + high) / 2
+        if clearance(moved(solid, x * middle, y * middle), other).mm > CONTACT_MM:
+            low = middle
+        else:
+            high = middle
+    return moved(solid, share * x * low, share * y * low)
+
+
+def leaning_on(size: PieceSize, edge_mm: Array, heading_deg: float, support: Solid, z_mm: float = 0.0) -> Solid | None:
+    """A piece with a base edge on the table at `edge_mm` (2,), fallen along its heading on to `support`; None if it cannot.
+
+    It turns about that edge until it meets the support, and rests there if its weight keeps it leaning.
+    """
+    flat = lying(size, float(edge_mm[0]), float(edge_mm[1]), heading_deg, z_mm)
+
+    def tipped(degrees: float) -> Solid:
+        return turned(flat, np.array([*edge_mm, z_mm]), heading_deg, degrees)
+
+    low, high = LEAN_DEG
+    if clearance(tipped(low), support).mm > 0 or clearance(tipped(high), support).mm <= CONTACT_MM:
+        return None
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        if clearance(tipped(middle), support).mm > CONTACT_MM:
+            high = middle
+        else:
+            low = middle
+    return tipped(high)
+
+
+def turned(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
+    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the heading."""
+    c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
+    ahead, left = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
+    rise, run = math.sin(math.radians(up_deg)), math.cos(math.radians(up_deg))
+    away = solid.vertices_mm - pivot_mm
+    forward, height = away @ ahead, away[:, 2]
+    up = np.array([0.0, 0.0, 1.0])
+    sideways = (away @ left)[:, None] * left
+    return Solid(pivot_mm + sideways + (forward * run - height * rise)[:, None] * ahead + (forward * rise + height * run)[:, None] * up)
