@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import msgspec
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -50,19 +51,15 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
         return
-    table = Table(caption="" if sessions else "Nothing was refereed yet.", caption_justify="left")
-    for heading in ("session", "begun", "game", "players", "camera"):
-        table.add_column(heading)
-    for heading in ("length", "rulings", "pictures"):
-        table.add_column(heading, justify="right")
-    table.add_column("")
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
+        table.add_column(heading, justify="right" if heading in ("session", "length", "rulings") else "left")
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
-        camera = "simulated" if row.simulated else "real"
-        ended = "" if row.ended else "not ended"
-        cells = (_begun(row), row.game, ", ".join(row.players), camera, length, str(row.rulings), str(row.frames), ended)
-        table.add_row(str(row.session), *map(escape, cells))
-    Console().print(table)
+        remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
+        cells = (str(row.session), _begun(row), row.game, ", ".join(row.players), length, str(row.rulings), remarks)
+        table.add_row(*map(escape, cells))
+    Console().print(table if sessions else "Nothing was refereed yet.")
 
 
 @log.command()
@@ -77,11 +74,11 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
         return
-    table = Table()
+    table = Table(box=SIMPLE_HEAD)
     table.add_column("record", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what")
-    table.add_column("said", ratio=1)
+    table.add_column("said")
     table.add_column("rests on")
     for record, document in zip(records, documents, strict=True):
         what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
