@@ -1,0 +1,67 @@
+"""Pegs, the smallest game that a referee can have: players in turn put a piece of their colour down; five win.
+
+A move is a colour.  A piece that leans makes the referee ask, one whose colour is unsure cannot be seen.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+PEGS_TO_WIN = 5
+
+
+@dataclass(frozen=True)
+class State:
+    players: tuple[str, ...]
+    pegs: tuple[str, ...] = ()
+
+    @property
+    def next(self) -> str:
+        return self.players[len(self.pegs) % len(self.players)]
+
+
+def start(players, rulings):
+    if len(set(players)) < 2 or rulings.keys() - {"open"}:
+        raise ValueError("pegs needs two players or more, and has one ruling, open")
+    return State(tuple(players))
+
+
+def parse_move(text):
+    return text.strip()
+
+
+def play(state, move):
+    if outcome(state) is not None or move != state.next:
+        raise ValueError(f"it is not {move}'s turn")
+    return State(state.players, (*state.pegs, move))
+
+
+def outcome(state):
+    winner = next((player for player in state.players if state.pegs.count(player) >= PEGS_TO_WIN), None)
+    return None if winner is None else f"{winner} won."
+
+
+def state_document(state) -> dict[str, Any]:
+    return {"next": state.next, "scores": {player: state.pegs.count(player) for player in state.players}, "ends": []}
+
+
+def measurement(state, seen):
+    return {"gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]}
+
+
+def judge(state, seen, before):
+    from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Waiting
+
+    facts = {"player": state.next, "rests_on": "Pegs", "evidence": {"before": None if before is None else len(before.pieces)}}
+    if any(piece.colour_probability < 0.9 for piece in seen.pieces):
+        return CannotSee(code="pegs.colour", said="A piece has no sure colour.", **facts)
+    new = Counter(piece.colour for piece in seen.pieces) - Counter(state.pegs)
+    if new.total() != 1:
+        return Waiting(code="pegs.wait", said=f"{state.next} is to put one down.", **facts)
+    (colour,) = new
+    if any(piece.pose == "leaning" for piece in seen.pieces):
+        choices = (("it counts", (colour,)), ("it does not", ()))
+        return Ambiguous(code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts)
+    if colour != state.next:
+        return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=colour, **facts)
+    return Accepted(code="pegs.put", said=f"{colour} put one down.", moves=(colour,), **facts)
