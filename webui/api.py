@@ -1,0 +1,96 @@
+"""JSON under /api/v1: the state, the records, the newest observation, pictures, commands, and the stream of events."""
+
+from __future__ import annotations
+
+import hashlib
+
+from flask import Blueprint, Response, jsonify, request
+
+from referee.command import parse_command
+from referee.events import record_document
+from referee.log import LogFailed
+from table.errors import InputError
+from table.observation import observation_document
+from webui.guard import Refusal
+from webui.ports import LivePort, SessionPort
+from webui.stream import Streams, follow
+
+LAST_SEQ = 2**53
+"""Numbers beyond this are none that a log gives."""
+
+
+def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -> Blueprint:
+    """The routes under /api/v1."""
+    routes = Blueprint("api", __name__)
+
+    @routes.get("/state")
+    def state() -> Response:
+        now = live.latest
+        return jsonify(session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms}})
+
+    @routes.get("/records")
+    def records() -> Response:
+        after = _number(request.args.get("after", "0"), "after")
+        return jsonify(records=[record_document(record) for record in session.records(after)])
+
+    @routes.get("/observation")
+    def observation() -> Response:
+        seen = live.latest.observation
+        if seen is None:
+            raise Refusal(404, "nothing_seen", "No picture of the table could be read yet.")
+        return jsonify(observation_document(seen))
+
+    @routes.get("/camera.jpg")
+    def camera() -> Response:
+        return _picture(live.jpeg(), "The camera has given no picture yet.")
+
+    @routes.get("/frame/<int:seq>.jpg")
+    def frame(seq: int) -> Response:
+        return _picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
+
+    @routes.post("/command")
+    def command() -> tuple[Response, int]:
+        document = request.get_json()
+        return jsonify(record=record_document(obey(session, document))), 201
+
+    @routes.route("/stream", methods=["GET"], provide_automatic_options=False)
+    def stream() -> Response:
+        after = _number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
+        if after > session.view()["seq"]:
+            after = 0
+        if not streams.enter():
+            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or start it with more threads."
+            raise Refusal(503, "too_many_streams", full)
+        response = Response(follow(session, live, after, instance), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        response.call_on_close(streams.leave)
+        return response
+
+    return routes
+
+
+def obey(session: SessionPort, document: object) -> object:
+    """Give the session a command; raises Refusal, in one line for people, where it cannot be obeyed."""
+    try:
+        command = parse_command(document)
+    except InputError as error:
+        raise Refusal(400, "bad_command", str(error)) from error
+    try:
+        return session.command(command)
+    except LogFailed as error:
+        raise Refusal(507, "not_kept", str(error)) from error
+    except InputError as error:
+        raise Refusal(409, "not_now", str(error)) from error
+
+
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < LAST_SEQ):
+        raise Refusal(400, "bad_number", f"{name}: expected the number of a record, got {text[:40]!r}")
+    return int(text)
+
+
+def _picture(jpeg: bytes | None, missing: str) -> Response:
+    if jpeg is None:
+        raise Refusal(404, "no_picture", missing)
+    response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
+    response.set_etag(hashlib.sha256(jpeg).hexdigest()[:32])
+    return response.make_conditional(request)

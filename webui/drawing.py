@@ -1,0 +1,234 @@
+"""The table as seen from straight above, ready to be written as SVG: one unit is 1 mm, x right, y **down** (table y negated)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from table.boards import Chessboard
+from table.setup import Setup
+from table.solids import FACES, TIP, Array, Solid
+from webui.labels import Label, place_labels
+
+MARGIN_MM = 8.0
+SAME_PIECE_MM = 4.0
+"""A piece that lies farther than this from where it was measured has been moved since; its gap is not drawn."""
+
+CHI2_95 = 5.991
+"""95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in standard deviations."""
+
+LIGHT = np.array([-0.42, 0.5, 0.76])
+"""Where the drawing's light comes from: the far left, as on most paper."""
+
+Row = Mapping[str, Any]
+"""A piece of `rinkside-observation/1`, or a row of a view's ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One face seen from above: SVG points, and its shade, below 0 darker than a level face, above 0 lighter."""
+
+    points: str
+    shade: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipse:
+    """The 95 % region of a point: centre, half axes and direction of the longer one, mm and SVG degrees."""
+
+    x: float
+    y: float
+    a_mm: float
+    b_mm: float
+    turn_deg: float
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPiece:
+    """A piece in plan view with its inner edges; `name` is said aloud by a screen reader."""
+
+    name: str
+    colour: str
+    outline: str
+    faces: tuple[Face, ...]
+    tip: tuple[float, float]
+    middle: tuple[float, float]
+    ellipse: Ellipse
+    target: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGap:
+    """The shortest way from a piece to the target, projected on the table."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    leading: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A square of a chessboard; `dark` as a1 is."""
+
+    x: float
+    y: float
+    side_mm: float
+    dark: bool
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFiducial:
+    """A fiducial's square; `seen` where the picture was located by it."""
+
+    points: str
+    x: float
+    y: float
+    id: int
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything on the table; `view_box` is (x, y, width, height)."""
+
+    view_box: tuple[float, float, float, float]
+    text_mm: float
+    outline: str
+    cells: tuple[Cell, ...]
+    fiducials: tuple[DrawnFiducial, ...]
+    pieces: tuple[DrawnPiece, ...]
+    off_board: tuple[DrawnPiece, ...]
+    gaps: tuple[DrawnGap, ...]
+    labels: tuple[Label, ...]
+    ruler_mm: int
+
+
+def draw(setup: Setup, seen: Mapping[str, Any] | None, ranking: Sequence[Row] = (), near: bool = False) -> Drawing:
+    """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's ranking).
+
+    `near` shows only the surroundings of the target and the pieces nearest to it.
+    """
+    pieces: Sequence[Row] = seen["pieces"] if seen else ()
+    measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
+    view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup)
+    text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
+    fiducials_seen = seen["camera"]["fiducials_seen"] if seen else None
+    return Drawing(
+        view_box=view_box,
+        text_mm=round(text_mm, 2),
+        outline=_points(setup.outline_mm()),
+        cells=_cells(setup),
+        fiducials=_fiducials(setup, fiducials_seen),
+        pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
+        off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
+        gaps=tuple(_gap(row) for row in measured.values() if row["points_mm"]),
+        labels=place_labels(pieces, measured, setup.game.target, text_mm, view_box),
+        ruler_mm=next((length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5),
+    )
+
+
+def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
+    """The ellipse that holds the true point 95 times in 100, from its covariance (2, 2)."""
+    values, vectors = np.linalg.eigh(np.asarray(covariance_mm2, float))
+    b_mm, a_mm = np.sqrt(np.maximum(values, 0.0) * CHI2_95)
+    along = vectors[:, 1]
+    x, y = _flip(base_mm)
+    return Ellipse(x, y, round(float(a_mm), 3), round(float(b_mm), 3), round(math.degrees(math.atan2(-along[1], along[0])), 1))
+
+
+def _found(row: Row, pieces: Sequence[Row]) -> int | None:
+    """Index of the piece that a row of the ranking is about, if it still lies there."""
+    alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"] and piece["size"] == row["size"]]
+    index = min(alike, key=lambda i: math.dist(pieces[i]["base_mm"], row["base_mm"]), default=None)
+    return index if index is not None and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM else None
+
+
+def _piece(piece: Row, setup: Setup) -> DrawnPiece:
+    vertices = np.array(piece["vertices_mm"], float)
+    plan = Solid(vertices).plan_mm()
+    target = piece["colour"] == setup.game.target
+    return DrawnPiece(
+        name=f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}",
+        colour=piece["colour"],
+        outline=_points(plan),
+        faces=_faces(vertices),
+        tip=_flip(vertices[TIP]),
+        middle=_flip(plan.mean(axis=0)),
+        ellipse=ellipse_95(piece["base_mm"], piece["base_cov_mm2"]),
+        target=target,
+    )
+
+
+def _faces(vertices_mm: Array) -> tuple[Face, ...]:
+    """Faces that look up, each with its light compared with a level one's."""
+    faces = []
+    light = LIGHT / np.linalg.norm(LIGHT)
+    for numbers in FACES:
+        corners = vertices_mm[list(numbers)]
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        normal /= np.linalg.norm(normal)
+        if normal[2] > 1e-6:
+            faces.append(Face(_points(corners[:, :2]), round(float(normal @ light - light[2]) * 0.55 + 0.12, 2)))
+    return tuple(faces)
+
+
+def _gap(row: Row) -> DrawnGap:
+    on_piece, on_target = row["points_mm"]
+    return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1)
+
+
+def _cells(setup: Setup) -> tuple[Cell, ...]:
+    board = setup.board
+    if not isinstance(board, Chessboard):
+        return ()
+    side, (x0, y0) = board.square_mm, board.origin_mm
+    return tuple(
+        Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, (file + rank) % 2 == 0, f"{chr(97 + file)}{rank + 1}")
+        for rank in range(board.ranks)
+        for file in range(board.files)
+    )
+
+
+def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial, ...]:
+    drawn = []
+    for marker in setup.fiducials.markers:
+        corners = np.array(marker.corners_mm)
+        drawn.append(DrawnFiducial(_points(corners), *_flip(corners.mean(axis=0)), marker.id, seen is None or marker.id in seen))
+    return tuple(drawn)
+
+
+def _whole_box(setup: Setup) -> tuple[float, float, float, float]:
+    markers = [np.array(marker.corners_mm) for marker in setup.fiducials.markers]
+    return _box(np.vstack([setup.outline_mm(), *markers]), MARGIN_MM)
+
+
+def _near_box(pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup) -> tuple[float, float, float, float]:
+    """Around the target and the four pieces nearest to it."""
+    nearest = sorted(measured, key=lambda index: measured[index]["place"])[:4]
+    shown = [pieces[index] for index in nearest] + [piece for piece in pieces if piece["colour"] == setup.game.target]
+    return _box(np.vstack([np.array(piece["vertices_mm"], float)[:, :2] for piece in shown]), 3 * MARGIN_MM)
+
+
+def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:
+    low, high = points.min(axis=0) - margin_mm, points.max(axis=0) + margin_mm
+    x, y = _flip((low[0], high[1]))
+    return x, y, round(float(high[0] - low[0]), 2), round(float(high[1] - low[1]), 2)
+
+
+def _top_mm(piece: Row) -> float:
+    return max(float(vertex[2]) for vertex in piece["vertices_mm"])
+
+
+def _flip(point: Sequence[float] | Array) -> tuple[float, float]:
+    return round(float(point[0]), 2), round(-float(point[1]), 2)
+
+
+def _points(points: Array) -> str:
+    return " ".join(f"{x:g},{y:g}" for x, y in map(_flip, points))

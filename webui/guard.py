@@ -1,0 +1,117 @@
+"""What every answer carries and what every request must pass: same site, small bodies, one shape for errors."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+MAX_BODY_BYTES = 16 * 1024
+HOME_SUFFIXES = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".fritz.box")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+SAID = {
+    404: "There is nothing here; the panel is at /.",
+    405: "This address does not take that kind of request.",
+    413: f"Expected at most {MAX_BODY_BYTES // 1024} KiB, and this is more; nothing was done.",
+    415: "Expected JSON (Content-Type: application/json); nothing was done.",
+    500: "The panel made a mistake of its own; the log on disk is not touched by it.",
+}
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
+    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people."""
+
+    def __init__(self, status: int, code: str, said: str) -> None:
+        super().__init__(said)
+        self.status, self.code, self.said = status, code, said
+
+
+def guard(app: Flask, hosts: Collection[str]) -> None:
+    """Put the checks before and the headers after every request of `app`; `hosts` are names it also answers to."""
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
+    app.config["MAX_FORM_PARTS"] = 32
+    app.config["FORM_TOKEN"] = secrets.token_urlsafe(24)
+
+    @app.before_request
+    def check() -> None:
+        host = urlsplit(f"//{request.host}").hostname or ""
+        if not (at_home(host) or host in hosts):
+            raise Refusal(421, "unknown_host", f"This panel does not answer to the name {host!r}; use its IP address, or name it at the start.")
+        if request.method not in ("GET", "HEAD", "OPTIONS"):
+            refuse_cross_site()
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    @app.errorhandler(Refusal)
+    def refused(refusal: Refusal) -> Response:
+        return error(refusal.status, refusal.code, refusal.said)
+
+    @app.errorhandler(HTTPException)
+    def http_error(exception: HTTPException) -> Response:
+        status = exception.code or 500
+        code = exception.name.lower().replace(" ", "_")
+        response = error(status, code, SAID.get(status, exception.description or exception.name))
+        response.headers.extend({name: value for name, value in exception.get_headers() if name in ("Allow", "Retry-After")})
+        return response
+
+    @app.errorhandler(Exception)
+    def failed(exception: Exception) -> Response:
+        current_app.logger.error("panel: %s %s", request.method, request.path, exc_info=exception)
+        return error(500, "internal_server_error", SAID[500])
+
+
+def error(status: int, code: str, said: str) -> Response:
+    """The one shape of errors; a page for people where a browser asked for one."""
+    wants_page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html" and not request.path.startswith("/api/")
+    if wants_page:
+        response = make_response(render_template("error.html", said=said, status=status))
+    else:
+        response = jsonify({"error": {"code": code, "said": said}})
+    response.status_code = status
+    return response
+
+
+def at_home(host: str) -> bool:
+    """Is this an address, or a name that only this network can have given?
+
+    A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding); such names are not ours.
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith(HOME_SUFFIXES)
+    return True
+
+
+def refuse_cross_site() -> None:
+    """Only this panel's own pages, or a program that is no browser, may change anything."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    foreign = Refusal(403, "cross_site", "This request came from another site; nothing was done. Use the panel itself.")
+    if site is not None and site != "same-origin":
+        raise foreign
+    if origin is not None and urlsplit(origin).netloc != request.host:
+        raise foreign
+    if site is None and origin is None and not request.is_json and not hmac.compare_digest(
+        request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode()
+    ):
+        raise Refusal(403, "no_token", "This form is not one that this panel wrote, or the panel was started anew since; load the page again.")

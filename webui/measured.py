@@ -1,0 +1,64 @@
+"""Lengths and evidence in words: a unit on every number, a ± where it was measured, sensible digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+Z_95 = 1.96
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+
+UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
+EPOCH_MS = 10**11
+"""A camera's clock beyond this counts from 1970 (it is after 1973); below, from the start of a recording."""
+
+
+def shown_mm(mm: float, sigma_mm: float | None) -> str:
+    """A length and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less than 0.1 mm."""
+    if sigma_mm is None:
+        return f"{mm:.1f}"
+    margin_mm = Z_95 * sigma_mm
+    decimals = 2 if margin_mm < 0.095 else 1
+    return f"{mm:.{decimals}f} ± {max(margin_mm, 10**-decimals):.{decimals}f}"
+
+
+def shown_gap(row: Mapping[str, Any]) -> str:
+    """A row of the ranking in words: standing on the target, touching it, or so far from it."""
+    if row["on_target"]:
+        return "on the target"
+    if row["touching"]:
+        return "touching"
+    return f"{shown_mm(row['gap_mm'], row['sigma_mm'])} mm"
+
+
+def shown_time(at_ms: int) -> str:
+    """A camera's time: the local time of day, or seconds into a recording."""
+    if at_ms >= EPOCH_MS:
+        return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%H:%M:%S")
+    return f"{at_ms / 1000:.2f} s"
+
+
+def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Evidence as (name, value with its unit), nested names joined by a comma."""
+    for key, value in evidence.items():
+        unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "")
+        name = key[: key.rindex("_")] if unit else key
+        words = f"{prefix}{name.replace('_', ' ')}"
+        if isinstance(value, Mapping):
+            yield from evidence_rows(value, f"{words}, ")
+        elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            for number, item in enumerate(value, 1):
+                yield from evidence_rows(item if isinstance(item, Mapping) else {"": item}, f"{words} {number}, ")
+        else:
+            yield words, f"{_value(value)} {unit}".replace(" °", "°").strip()
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_value, value))
+    return "–" if value is None else str(value)

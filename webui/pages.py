@@ -1,0 +1,82 @@
+"""The page, and the forms on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from table.observation import observation_document
+from webui.api import obey
+from webui.drawing import draw
+from webui.guard import Refusal
+from webui.ports import LivePort, SessionPort
+
+READING = "reading "
+"""Form fields that hold a calliper's reading begin with this; what follows is its name."""
+
+
+def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
+    """The routes that people see."""
+    routes = Blueprint("pages", __name__)
+
+    @routes.get("/")
+    def panel() -> str:
+        return page()
+
+    @routes.post("/command")
+    def command() -> AnyResponse:
+        try:
+            obey(session, command_document(request.form))
+        except Refusal as refusal:
+            response: Response = make_response(page(refusal.said))
+            response.status_code = refusal.status
+            return response
+        return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
+
+    def page(notice: str = "") -> str:
+        view, now = session.view(), live.latest
+        near = request.args.get("view") == "near"
+        seen = observation_document(now.observation) if now.observation is not None else view["observation"]
+        return render_template(
+            "panel.html",
+            view=view,
+            live=now,
+            near=near,
+            notice=notice,
+            seen=seen,
+            drawing=draw(live.setup, seen, view["ranking"], near),
+            target=live.setup.game.target,
+            lens=live.setup.camera,
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+            reading=READING,
+        )
+
+    return routes
+
+
+def command_document(form: Mapping[str, str]) -> dict[str, Any]:
+    """The command in a form, as `referee.command.parse_command` reads it; empty fields are left out."""
+    filled = {name: value.strip() for name, value in form.items() if value.strip() and name != "token"}
+    readings = {name.removeprefix(READING): _reading(filled.pop(name)) for name in list(filled) if name.startswith(READING)}
+    document: dict[str, Any] = dict(filled)
+    for name in ("question", "record"):
+        if name in filled:
+            document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
+    for name in ("moves", "players"):
+        if name in form:
+            document[name] = [part.strip() for part in form[name].split(",") if part.strip()]
+    if readings:
+        document |= {"how": "calliper", "readings_mm": readings}
+    return document
+
+
+def _reading(text: str) -> float:
+    number = text.replace(",", ".")
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4})?", number):
+        raise Refusal(400, "bad_reading", f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was done.")
+    return float(number)
