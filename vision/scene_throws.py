@@ -1,0 +1,141 @@
+"""Throws of made-up games: where the pieces of a whole end or attack lie on a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from table.boards import within
+from table.pieces import PieceSize
+from table.setup import Setup
+from table.solids import Array, Pose, Solid, lying, on_top, upright
+from vision.scene import ALWAYS_OPAQUE, ScenePiece
+from vision.scene_ground import table_z_mm
+from vision.scene_poses import is_free, leaning_on, slid_against
+
+Role = Literal["target", "projectile", "reserve", "thrown", "stray"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A piece and what it is in the game; `lies_on` says what it rests on besides the table."""
+
+    piece: ScenePiece
+    size: str
+    pose: Pose
+    base_mm: Array
+    heading_deg: float
+    role: Role
+    on_target: bool = False
+
+
+class _Thrower:
+    """Throws pieces of one kind of plastic on to a table, none into another."""
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        self.setup, self.rng = setup, rng
+        self.size: PieceSize = setup.sizes[0]
+        self.solid_set = bool(rng.random() < 0.3)
+        self.depth = float(rng.uniform(0.8, 1.8))
+        self.placed: list[Placed] = []
+
+    def place(self, colour: str, pose: Pose, solid: Solid, base_mm: Array, heading_deg: float, role: Role, on_target: bool = False) -> None:
+        see_through = not self.solid_set and colour not in ALWAYS_OPAQUE
+        piece = ScenePiece(solid, colour, see_through, self.size.wall_mm, self.depth)
+        self.placed.append(Placed(piece, self.size.name, pose, base_mm, heading_deg, role, on_target))
+
+    def solids(self) -> list[Solid]:
+        return [place.piece.solid for place in self.placed]
+
+    def throw(self, colour: str, around_mm: Array, spread_mm: float, role: Role, z_mm: float = 0.0) -> bool:
+        """Lay a piece down near a place, free of the others; False where there is no room."""
+        for _ in range(40):
+            x, y = around_mm + self.rng.normal(0, spread_mm, 2)
+            heading = float(self.rng.uniform(0, 360))
+            pose: Pose = "lying" if self.rng.random() < 0.75 else "upright"
+            solid = lying(self.size, x, y, heading, z_mm) if pose == "lying" else upright(self.size, x, y, heading, z_mm)
+            if self._fits(solid, role) and is_free(solid, self.solids()):
+                self.place(colour, pose, solid, np.array([x, y]), heading, role)
+                return True
+        return False
+
+    def lean(self, colour: str, role: Role) -> bool:
+        """Let a piece fall against one that lies there; False where none can carry it."""
+        for _ in range(40):
+            support = self.placed[int(self.rng.integers(len(self.placed)))].piece.solid
+            if support.vertices_mm[:, 2].min() < -0.01:
+                continue
+            heading = float(self.rng.uniform(0, 360))
+            away = float(self.rng.uniform(0.3, 1.0)) * self.size.slant_mm + self.size.base_mm / 2
+            towards = np.array([math.cos(math.radians(heading)), math.sin(math.radians(heading))])
+            edge = support.vertices_mm[:, :2].mean(axis=0) - away * towards + self.rng.normal(0, 3, 2)
+            solid = leaning_on(self.size, edge, heading, support)
+            others = [other for other in self.solids() if other is not support]
+            if solid is not None and self._fits(solid, role) and is_free(solid, others):
+                self.place(colour, "leaning", solid, edge, heading, role)
+                return True
+        return False
+
+    def _fits(self, solid: Solid, role: Role) -> bool:
+        """Wholly inside the outline, or wholly outside it, the board's frame and every card."""
+        outline, plan = self.setup.outline_mm(), solid.vertices_mm[:, :2]
+        if role in ("projectile", "target", "thrown"):
+            return all(within(outline, corner) for corner in plan)
+        low, high = outline.min(axis=0) - 22, outline.max(axis=0) + 22
+        beside = bool((plan.max(axis=0) < low).any() or (plan.min(axis=0) > high).any())
+        middle = plan.mean(axis=0)
+        cards = np.array([np.mean(marker.corners_mm, axis=0) for marker in self.setup.fiducials.markers])
+        return beside and bool(np.hypot(*(cards - middle).T).min() > 75)
+
+
+def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
+    thrower, outline = _Thrower(setup, rng), setup.outline_mm()
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    spot, heading = low + (high - low) * rng.uniform(0.25, 0.75, 2), float(rng.uniform(0, 360))
+    target = upright(thrower.size, float(spot[0]), float(spot[1]), heading)
+    assert setup.game.target is not None
+    thrower.place(setup.game.target, "upright", target, spot, heading, "target")
+    spread = float(rng.uniform(45, 120))
+    for colour in setup.game.colours:
+        for _ in range(int(rng.integers(1, 5))):
+            if rng.random() < 0.06:
+                thrower.lean(colour, "projectile")
+            elif thrower.throw(colour, spot, spread, "projectile") and rng.random() < 0.12:
+                _push_to_target(thrower, target)
+        for _ in range(int(rng.integers(0, 3))):
+            thrower.throw(colour, low + (high - low) * rng.uniform(-0.15, 1.15, 2), 30.0, "reserve")
+    if rng.random() < 0.12 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 3.0):
+        turn = float(rng.uniform(0, 360))
+        thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile", on_target=True)
+    return thrower.placed
+
+
+def _push_to_target(thrower: _Thrower, target: Solid) -> None:
+    """Slide the piece thrown last against the target, if nothing is in the way."""
+    last = thrower.placed.pop()
+    before = last.piece.solid
+    solid = slid_against(before, target)
+    others = [other for other in thrower.solids() if other is not target]
+    if solid is None or not is_free(solid, others):
+        thrower.placed.append(last)
+        return
+    shift = (solid.vertices_mm - before.vertices_mm)[0, :2]
+    thrower.placed.append(replace(last, piece=replace(last.piece, solid=solid), base_mm=last.base_mm + shift))
+
+
+def throw_storm(setup: Setup, rng: np.random.Generator) -> list[Placed]:
+    thrower, outline = _Thrower(setup, rng), setup.outline_mm()
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    for _ in range(int(rng.integers(4, 6))):
+        for colour in setup.game.colours:
+            if thrower.placed and rng.random() < 0.04:
+                thrower.lean(colour, "thrown")
+            else:
+                thrower.throw(colour, low + (high - low) * rng.uniform(0.04, 0.96, 2), 8.0, "thrown")
+    for _ in range(int(rng.integers(0, 5))):
+        colour = setup.game.colours[int(rng.integers(len(setup.game.colours)))]
+        thrower.throw(colour, low + (high - low) * rng.uniform(-0.2, 1.2, 2), 40.0, "stray", table_z_mm(setup))
+    return thrower.placed
