@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import msgspec
 import numpy as np
 
 from table.solids import Array
 
-Point = tuple[float, float]
+Coordinate = Annotated[float, msgspec.Meta(ge=-100_000, le=100_000)]
+Point = tuple[Coordinate, Coordinate]
+Orientation = Literal["pointy", "flat"]
 Length = Annotated[float, msgspec.Meta(gt=0, le=5000)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
 
-class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="open"):
+class Open(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="open"):
     """Open ground inside an outline."""
 
     outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3)]
@@ -25,7 +27,7 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="ope
         return np.array(self.outline_mm, float)
 
 
-class Chessboard(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="chessboard"):
+class Chessboard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="chessboard"):
     """Square cells; a1 at the origin corner is dark, as on every chessboard."""
 
     square_mm: Annotated[float, msgspec.Meta(ge=5, le=200)]
@@ -38,12 +40,12 @@ class Chessboard(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", ta
         return _rectangle(self.origin_mm, self.files * self.square_mm, self.ranks * self.square_mm)
 
 
-class Hex(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="hex"):
+class Hex(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="hex"):
     """A hexagon of hexagons, `size` cells a side, `cell_mm` flat to flat; the origin is the middle of the centre cell."""
 
     size: Annotated[int, msgspec.Meta(ge=2, le=12)]
     cell_mm: Length
-    orientation: str = "pointy"
+    orientation: Orientation = "pointy"
     origin_mm: Point = (0.0, 0.0)
 
     def outline(self) -> Array:
@@ -53,7 +55,7 @@ class Hex(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="hex"
         return np.asarray(self.origin_mm) + radius * np.column_stack([np.cos(turns), np.sin(turns)])
 
 
-class Coasters(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="coasters"):
+class Coasters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="coasters"):
     """Four Martian Coasters, `layout` rows from the far side."""
 
     rows: Count = 6
@@ -69,7 +71,7 @@ class Coasters(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
         return _rectangle(self.origin_mm, self.cols * self.cell_mm, self.rows * self.cell_mm)
 
 
-class Tiles(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="tiles"):
+class Tiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="tiles"):
     """Piecepack tiles on a grid of places, some of them gone."""
 
     rows: Count = 5
@@ -84,6 +86,8 @@ class Tiles(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="ti
 
 
 Board = Open | Chessboard | Hex | Coasters | Tiles
+WORDS = {"kind": tuple(board.__struct_config__.tag for board in get_args(Board)), "orientation": get_args(Orientation)}
+"""What the fields of a board that are words may say."""
 
 
 def _rectangle(origin: Point, width: float, depth: float) -> Array:

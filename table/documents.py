@@ -19,23 +19,28 @@ T = TypeVar("T")
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_TYPES = {"float": "a number", "int": "a whole number", "str": "text", "bool": "true or false", "array": "a list", "object": "an object"}
+_LIMITS = {">=": "{} or more", ">": "more than {}", "<=": "{} or less", "<": "less than {}"}
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file; raises InputError where there is none, or NaN or infinity in it."""
+    """The document in a JSON file; raises InputError where there is none."""
+    text = read_text(path, "a JSON file")
     try:
-        text = path.read_text(encoding="utf-8")
+        return json.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{path}: expected JSON, got lists or objects inside each other without end") from error
+    except ValueError as error:
+        raise InputError(f"{path}: expected JSON: {error}") from error
+
+
+def read_text(path: Path, expected: str) -> str:
+    """The text of a file that should be `expected`, a mark of byte order left out; raises InputError."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise InputError(f"{path}: expected a JSON file, but it cannot be read ({reason})") from error
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected JSON: {error}") from error
-    for place, number in _numbers(document, ""):
-        if not math.isfinite(number):
-            raise InputError(f"{path.name}: {place.lstrip('.')}: expected a finite number, got {number}")
-    return document
+        raise InputError(f"{path}: expected {expected}, but it cannot be read ({reason})") from error
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -56,19 +61,45 @@ def write_whole(path: Path, data: bytes) -> None:
         raise InputError(f"{path}: could not be written ({error.strerror}); nothing was changed") from error
 
 
-def convert(raw: Any, kind: type[T], where: str) -> T:
-    """`raw` as `kind`; raises InputError such as `table.json: board.square_mm: expected a `float`, got 'wide'`."""
+def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
+    """`raw`, found at the place `at` of the file `where`, as `kind`.
+
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN and infinity are never let in.
+    """
+    for place, number in _numbers(raw, at):
+        if not math.isfinite(number):
+            raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         found = _AT.match(str(error))
-        what, place = (found["what"], found["path"] or "") if found else (str(error), "")
-        what = re.sub(r", got `.*`$", "", what.replace("`", "")).removeprefix("Expected ")
-        got, exact = _look_up(raw, place)
-        expected = f"expected {what}" if not what.startswith(("Object", "Invalid")) else what[0].lower() + what[1:]
-        shown = json.dumps(got, default=str)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise InputError(f"{where}: {exact.lstrip('.') or 'document'}: {expected}, got {shown}") from error
+        what, path = (found["what"], found["path"] or "") if found else (str(error), "")
+        got, place = _look_up(raw, path)
+        if field := re.match(r"Object (missing required|contains unknown) field `(.*)`", what):
+            missing = field[1] == "missing required"
+            place = f"{place}.{field[2]}"
+            expected, came = ("a value", "none") if missing else ("no field of this name", shown(got[field[2]]))
+        else:
+            expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
+        place = f"{at}{place}".lstrip(".") or "document"
+        raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+
+
+def _expected(what: str, unit: str) -> str:
+    """msgspec's "Expected `float` >= 5.0" in people's words: "5 mm or more"."""
+    if limit := re.match(r"Expected `(?:float|int)` ([<>]=?) (\S+)$", what):
+        return _LIMITS[limit[1]].format(f"{float(limit[2]):g}{unit}")
+    if length := re.match(r"Expected `array` of length (?:([<>]=?) )?(\d+)", what):
+        return f"a list of {_LIMITS[length[1]].format(length[2]) if length[1] else length[2]}"
+    if types := re.match(r"Expected `([a-z |]+)`", what):
+        return " or ".join(_TYPES.get(name, name) for name in types[1].split(" | "))
+    return "a value that is known"
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, short enough for one line of a message."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _look_up(raw: Any, path: str) -> tuple[Any, str]:
@@ -86,11 +117,13 @@ def _look_up(raw: Any, path: str) -> tuple[Any, str]:
 
 
 def _numbers(node: Any, place: str) -> Iterator[tuple[str, float]]:
-    if isinstance(node, dict):
-        for key, value in node.items():
-            yield from _numbers(value, f"{place}.{key}")
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            yield from _numbers(value, f"{place}[{index}]")
-    elif isinstance(node, float):
-        yield place, node
+    """Every float in plain data with its place; a stack of its own, as documents can be nested deeper than Python's."""
+    stack = [(place, node)]
+    while stack:
+        place, node = stack.pop()
+        if isinstance(node, dict):
+            stack.extend((f"{place}.{key}", value) for key, value in reversed(node.items()))
+        elif isinstance(node, list | tuple):
+            stack.extend((f"{place}[{index}]", node[index]) for index in reversed(range(len(node))))
+        elif isinstance(node, float):
+            yield place, node

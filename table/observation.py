@@ -139,7 +139,7 @@ def _piece_document(piece: SeenPiece) -> dict[str, Any]:
         "pose": piece.pose,
         "base_mm": _round(piece.base_mm),
         "tip_mm": _round(piece.tip_mm),
-        "heading_deg": round(piece.heading_deg % 360, 3),
+        "heading_deg": round(piece.heading_deg % 360, 3) % 360,
         "footprint_mm": _round(piece.contact_mm),
         "base_cov_mm2": [[float(f"{v:.4g}") for v in row] for row in piece.covariance[:2, :2]],
         "heading_sigma_deg": float(f"{np.sqrt(piece.covariance[2, 2]):.3g}"),

@@ -7,11 +7,11 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from table.documents import convert
+from table.documents import convert, read_text
 from table.errors import InputError
 
 COLOURS = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink", "grey")
@@ -77,15 +77,15 @@ class PieceSet:
 
 
 class _SizeRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    base_mm: float
-    height_mm: float
+    base_mm: Annotated[float, msgspec.Meta(ge=2, le=200)]
+    height_mm: Annotated[float, msgspec.Meta(ge=2, le=200)]
     pips: int = 0
 
 
 class _SetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
-    sizes: dict[str, _SizeRow]
-    wall_mm: float = 1.5
+    sizes: dict[str, Any]
+    wall_mm: Annotated[float, msgspec.Meta(ge=0, le=20)] = 1.5
 
 
 def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
@@ -95,11 +95,7 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
     """
     if name.endswith(".toml"):
         path = (beside or Path()) / name
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path}: expected a file of piece sizes, but it cannot be read ({error.strerror})") from error
-        where = path.name
+        where, text = path.name, read_text(path, "a file of piece sizes")
     else:
         built_in = sorted(entry.name[:-5] for entry in resources.files("table.data").iterdir() if entry.name.endswith(".toml"))
         if name not in built_in:
@@ -107,15 +103,12 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
         where = f"{name}.toml"
         text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
     try:
-        raw: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{where}: expected TOML: {error}") from error
     file = convert(raw, _SetFile, where)
-    for size, row in file.sizes.items():
-        for field, value in (("base_mm", row.base_mm), ("height_mm", row.height_mm)):
-            if not 2 <= value <= 200:
-                raise InputError(f"{where}: sizes.{size}.{field}: expected a length of 2 to 200 mm, got {value:g}")
     if not file.sizes:
         raise InputError(f"{where}: sizes: expected at least one size, got none")
-    sizes = sorted(file.sizes.items(), key=lambda item: item[1].base_mm)
-    return PieceSet(file.name, tuple(PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in sizes))
+    rows = {size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()}
+    sizes = (PieceSize(size, row.base_mm, row.height_mm, file.wall_mm) for size, row in rows.items())
+    return PieceSet(file.name, tuple(sorted(sizes, key=lambda size: size.base_mm)))

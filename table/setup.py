@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from table.boards import Board, Point
-from table.documents import convert, read_json, write_whole
+from table.boards import WORDS, Board, Open, Point
+from table.documents import convert, read_json, shown, write_whole
 from table.errors import InputError
 from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
-from table.solids import Array
+from table.solids import Array, signed_area
 
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
+SMALLEST_GROUND_MM2 = 1000
 Row = tuple[float, float, float]
 
 
-class Lens(msgspec.Struct, frozen=True, kw_only=True):
+class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Pinhole camera with OpenCV's distortion (k1, k2, p1, p2, k3 ...), for the full-size picture."""
 
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
@@ -27,14 +30,14 @@ class Lens(msgspec.Struct, frozen=True, kw_only=True):
     distortion: Annotated[tuple[float, ...], msgspec.Meta(min_length=4, max_length=14)]
 
 
-class Marker(msgspec.Struct, frozen=True, kw_only=True):
+class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A printed fiducial; corners clockwise from its own top left as printed, in the table frame."""
 
     id: Annotated[int, msgspec.Meta(ge=0, le=1023)]
     corners_mm: tuple[Point, Point, Point, Point]
 
 
-class Fiducials(msgspec.Struct, frozen=True, kw_only=True):
+class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is thicker than the card)."""
 
     markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1)]
@@ -42,17 +45,17 @@ class Fiducials(msgspec.Struct, frozen=True, kw_only=True):
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] = 0.0
 
 
-class Counters(msgspec.Struct, frozen=True, kw_only=True):
+class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Flat round counters, Icebreaker's icebergs."""
 
     colour: str
     diameter_mm: Annotated[float, msgspec.Meta(ge=3, le=100)]
 
 
-class Game(msgspec.Struct, frozen=True, kw_only=True):
+class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may lie on this table: the players' colours, the sizes in play, the target's colour in Ice Boule."""
 
-    name: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
     colours: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     sizes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     pieces: str = "looney"
@@ -60,7 +63,7 @@ class Game(msgspec.Struct, frozen=True, kw_only=True):
     counters: Counters | None = None
 
 
-class _TableFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: Literal["rinkside-table/1"]
     camera: Lens
     fiducials: Fiducials
@@ -99,42 +102,81 @@ def load_table(path: Path) -> Setup:
 
 def parse_table(raw: object, where: str = "table.json", beside: Path | None = None) -> Setup:
     """Check a table that was read already; `beside` is the folder for piece sets of the user's own."""
-    if isinstance(raw, dict) and raw.get("format", FORMAT) != FORMAT:
-        raise InputError(f"{where}: format: expected {FORMAT!r}, got {raw['format']!r}; a newer Rinkside may have written it")
+    if isinstance(raw, dict):
+        _check_words(raw, where)
     file = convert(raw, _TableFile, where)
+    _check_lens(file.camera, where)
     _check_fiducials(file.fiducials, where)
+    _check_board(file.board, where)
     _check_game(file.game, where)
     try:
         pieces = load_piece_set(file.game.pieces, beside)
-        setup = Setup(camera=file.camera, fiducials=file.fiducials, board=file.board, game=file.game, pieces=pieces)
-        assert setup.sizes
     except InputError as error:
-        raise InputError(f"{where}: game: {error}") from error
-    return setup
+        raise InputError(f"{where}: game.pieces: {error}") from error
+    for index, name in enumerate(file.game.sizes):
+        if name not in pieces:
+            raise InputError(f"{where}: game.sizes[{index}]: expected a size of {pieces.name} ({', '.join(map(str, pieces.sizes))}), got {name!r}")
+    return Setup(camera=file.camera, fiducials=file.fiducials, board=file.board, game=file.game, pieces=pieces)
 
 
 def save_table(setup: Setup, path: Path) -> None:
-    """Write a `table.json`, whole or not at all."""
+    """Write a `table.json`, whole or not at all; raises InputError rather than write one that could not be read back."""
     file = _TableFile(format=FORMAT, camera=setup.camera, fiducials=setup.fiducials, board=setup.board, game=setup.game)
+    parse_table(msgspec.to_builtins(file), path.name, beside=path.parent)
     write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
 
 
+def _check_words(raw: dict[str, Any], where: str) -> None:
+    """Words that say what the rest means; asked first, so that the message can list them."""
+    if raw.get("format", FORMAT) != FORMAT:
+        raise InputError(f"{where}: format: expected {FORMAT!r}, got {shown(raw['format'])}; a newer Rinkside may have written it")
+    board = raw.get("board")
+    for field, words in WORDS.items():
+        if isinstance(board, dict) and isinstance(said := board.get(field), str) and said not in words:
+            raise InputError(f"{where}: board.{field}: expected {' or '.join(words)}, got {said!r}")
+
+
+def _check_lens(lens: Lens, where: str) -> None:
+    (fx, skew, cx), (zero, fy, cy), last = lens.matrix
+    if not (fx > 0 and fy > 0 and skew == zero == 0 and last == (0, 0, 1) and 0 < cx < lens.width and 0 < cy < lens.height):
+        shape = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the picture"
+        raise InputError(f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}")
+    if (count := len(lens.distortion)) not in (4, 5, 8, 12, 14):
+        raise InputError(f"{where}: camera.distortion: expected 4, 5, 8, 12 or 14 numbers, got {count}")
+
+
 def _check_fiducials(fiducials: Fiducials, where: str) -> None:
-    seen: dict[int, int] = {}
+    named = re.fullmatch(r"DICT_[4-7]X[4-7]_(50|100|250|1000)", fiducials.dictionary)
+    if not named:
+        raise InputError(f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as DICT_4X4_50, got {fiducials.dictionary!r}")
     for index, marker in enumerate(fiducials.markers):
         place = f"{where}: fiducials.markers[{index}]"
-        if marker.id in seen:
-            raise InputError(f"{place}.id: expected an id of its own, got {marker.id}, which marker [{seen[marker.id]}] has too")
-        seen[marker.id] = index
-        corners = np.array(marker.corners_mm)
-        sides = np.hypot(*(np.roll(corners, -1, axis=0) - corners).T)
-        diagonals = np.hypot(*(corners[2:] - corners[:2]).T)
-        if sides.min() < 5 or np.ptp(sides) > 0.02 * sides.max() or np.ptp(diagonals) > 0.02 * diagonals.max():
-            got = ", ".join(f"{side:.1f}" for side in sides)
-            raise InputError(f"{place}.corners_mm: expected the corners of a square of 5 mm or more, got sides of {got} mm")
-        turn = np.cross(np.append(corners[1] - corners[0], 0), np.append(corners[2] - corners[1], 0))[2]
-        if turn > 0:
-            raise InputError(f"{place}.corners_mm: expected corners clockwise from the marker's own top left, got them counter-clockwise")
+        if marker.id >= int(named[1]):
+            raise InputError(f"{place}.id: expected an id of {fiducials.dictionary}, below {named[1]}, got {marker.id}")
+        _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
+    for (one, first), (other, second) in combinations(enumerate(fiducials.markers), 2):
+        place = f"{where}: fiducials.markers[{other}]"
+        if first.id == second.id:
+            raise InputError(f"{place}.id: expected an id of its own, got {second.id}, which marker [{one}] has too")
+        a, b = np.array(first.corners_mm), np.array(second.corners_mm)
+        apart_mm, sides_mm = np.linalg.norm(a.mean(axis=0) - b.mean(axis=0)), np.linalg.norm(a[0] - a[1]) + np.linalg.norm(b[0] - b[1])
+        if apart_mm < sides_mm / 2:
+            raise InputError(f"{place}.corners_mm: expected a place of its own, got one {apart_mm:.1f} mm from marker [{one}]")
+
+
+def _check_square(corners_mm: Array, place: str) -> None:
+    sides = np.hypot(*(np.roll(corners_mm, -1, axis=0) - corners_mm).T)
+    diagonals = np.hypot(*(corners_mm[2:] - corners_mm[:2]).T)
+    if sides.min() < 5 or np.ptp(sides) > 0.02 * sides.max() or np.ptp(diagonals) > 0.02 * diagonals.max():
+        got = " and diagonals of ".join(", ".join(f"{length:.1f}" for length in lengths) for lengths in (sides, diagonals))
+        raise InputError(f"{place}: expected the corners of a square of 5 mm or more, got sides of {got} mm")
+    if signed_area(corners_mm) > 0:
+        raise InputError(f"{place}: expected corners clockwise from the marker's own top left, got them counter-clockwise")
+
+
+def _check_board(board: Board, where: str) -> None:
+    if isinstance(board, Open) and abs(area_mm2 := signed_area(board.outline())) < SMALLEST_GROUND_MM2:
+        raise InputError(f"{where}: board.outline_mm: expected an outline around {SMALLEST_GROUND_MM2} mm² or more, got {abs(area_mm2):.0f} mm²")
 
 
 def _check_game(game: Game, where: str) -> None:
@@ -146,8 +188,9 @@ def _check_game(game: Game, where: str) -> None:
     for place, colour in named:
         if colour not in COLOURS:
             raise InputError(f"{where}: game.{place}: expected a colour ({', '.join(COLOURS)}), got {colour!r}")
-    twice = [colour for colour in game.colours if game.colours.count(colour) > 1]
-    if twice:
-        raise InputError(f"{where}: game.colours: expected each colour once, got {twice[0]!r} {len(twice)} times")
+    for field, names in (("colours", game.colours), ("sizes", game.sizes)):
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise InputError(f"{where}: game.{field}[{index}]: expected each of the {field} once, got {name!r} again")
     if game.target in game.colours:
         raise InputError(f"{where}: game.target: expected a colour that no player has, got {game.target!r}")

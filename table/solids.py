@@ -93,6 +93,12 @@ def convex_hull(points: Array) -> Array:
     return np.array(chain(ordered) + chain(ordered[::-1]))
 
 
+def signed_area(outline: Array) -> float:
+    """Area of a polygon (n, 2), in its unit squared: above 0 for counter-clockwise, below for clockwise."""
+    x, y = outline.T
+    return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
+
+
 def _turn(a: Array, b: Array, c: Array) -> float:
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from table.clearance import clearance
 from table.pieces import PieceSize, load_piece_set
-from table.solids import FACES, Array, Solid, convex_hull, leaning, lying, on_top, upright
+from table.solids import FACES, Solid, convex_hull, leaning, lying, on_top, signed_area, upright
 
 LOONEY = load_piece_set("looney")
 SMALL, MEDIUM, LARGE = LOONEY.sizes
@@ -29,12 +29,6 @@ PUBLISHED_MM = 0.006
 headings = st.floats(0, 360)
 places = st.floats(-500, 500)
 sizes = st.sampled_from(LOONEY.sizes + PIECEPACK.sizes)
-
-
-def area_mm2(outline: Array) -> float:
-    """Signed area, (n, 2): positive for counter-clockwise."""
-    x, y = outline.T
-    return float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
 
 
 # Slant; height of a lying piece's raised base edge, base * height / slant; how much nearer the tip that edge is, base^2 / 2 / slant.
@@ -62,8 +56,8 @@ def test_a_lying_piece_seen_from_above_is_a_pentagon_that_covers_its_contact() -
     solid = lying(LARGE, 0, 0, 90)
     assert len(solid.plan_mm()) == 5
     assert len(solid.footprint_mm()) == 3
-    assert area_mm2(solid.footprint_mm()) == pytest.approx(LARGE.base_mm * LARGE.slant_mm / 2)
-    assert area_mm2(solid.plan_mm()) > area_mm2(solid.footprint_mm()) + 30
+    assert signed_area(solid.footprint_mm()) == pytest.approx(LARGE.base_mm * LARGE.slant_mm / 2)
+    assert signed_area(solid.plan_mm()) > signed_area(solid.footprint_mm()) + 30
 
 
 def test_heading_of_a_piece_that_stands_is_normal_to_a_base_edge() -> None:
@@ -94,9 +88,9 @@ def test_every_solid_is_the_same_convex_pyramid(size: PieceSize, x_mm: float, y_
 def test_plan_and_footprint_are_counter_clockwise_and_nested(size: PieceSize, x_mm: float, y_mm: float, heading_deg: float) -> None:
     for solid in poses(size, x_mm, y_mm, heading_deg):
         plan, footprint = solid.plan_mm(), solid.footprint_mm()
-        assert area_mm2(plan) == pytest.approx(ConvexHull(solid.vertices_mm[:, :2]).volume)
+        assert signed_area(plan) == pytest.approx(ConvexHull(solid.vertices_mm[:, :2]).volume)
         if len(footprint):
-            assert 0 < area_mm2(footprint) <= area_mm2(plan) + 1e-6
+            assert 0 < signed_area(footprint) <= signed_area(plan) + 1e-6
     stood, lay, leant = poses(size, x_mm, y_mm, heading_deg)
     assert (len(stood.footprint_mm()), len(lay.footprint_mm())) == (4, 3)
     assert len(leant.footprint_mm()) == 0
@@ -121,7 +115,7 @@ def test_hull_is_that_of_qhull(points: list[tuple[int, int]]) -> None:
         return
     hull, expected = convex_hull(spread), ConvexHull(spread)
     assert {tuple(p) for p in hull} == {tuple(p) for p in spread[expected.vertices]}
-    assert area_mm2(hull) == pytest.approx(expected.volume)
+    assert signed_area(hull) == pytest.approx(expected.volume)
 
 
 def true_solid(piece: dict[str, Any]) -> Solid:
