@@ -25,7 +25,7 @@ lint: $(VENV)/ready-dev  ## style and types only
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-bench: $(VENV)/ready-dev  ## score the photographs of ../shared/bench and write docs/ACCURACY.md
+bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python benchmarks/accuracy.py
 
 clean:  ## remove the environment and all that was built
