@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 
 from flask import Blueprint, Response, jsonify, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from referee.command import parse_command
-from referee.events import record_document
+from referee.events import Record, record_document
 from referee.log import LogFailed
 from table.errors import InputError
 from table.observation import observation_document
@@ -41,19 +42,22 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
         return jsonify(observation_document(seen))
 
     @routes.get("/camera.jpg")
-    def camera() -> Response:
+    def camera() -> AnyResponse:
         return _picture(live.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/frame/<int:seq>.jpg")
-    def frame(seq: int) -> Response:
+    def frame(seq: int) -> AnyResponse:
         return _picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
-        document = request.get_json()
+        try:
+            document = request.get_json()
+        except RecursionError as error:
+            raise Refusal(400, "bad_request", "Expected a command in JSON, got brackets within brackets.") from error
         return jsonify(record=record_document(obey(session, document))), 201
 
-    @routes.route("/stream", methods=["GET"], provide_automatic_options=False)
+    @routes.get("/stream")
     def stream() -> Response:
         after = _number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
         if after > session.view()["seq"]:
@@ -68,7 +72,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
     return routes
 
 
-def obey(session: SessionPort, document: object) -> object:
+def obey(session: SessionPort, document: object) -> Record:
     """Give the session a command; raises Refusal, in one line for people, where it cannot be obeyed."""
     try:
         command = parse_command(document)
@@ -88,7 +92,7 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _picture(jpeg: bytes | None, missing: str) -> Response:
+def _picture(jpeg: bytes | None, missing: str) -> AnyResponse:
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})

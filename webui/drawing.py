@@ -145,7 +145,9 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
 
 def _found(row: Row, pieces: Sequence[Row]) -> int | None:
     """Index of the piece that a row of the ranking is about, if it still lies there."""
-    alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"] and piece["size"] == row["size"]]
+    if row["base_mm"] is None:
+        return None
+    alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"]]
     index = min(alike, key=lambda i: math.dist(pieces[i]["base_mm"], row["base_mm"]), default=None)
     return index if index is not None and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM else None
 
@@ -227,7 +229,7 @@ def _top_mm(piece: Row) -> float:
 
 
 def _flip(point: Sequence[float] | Array) -> tuple[float, float]:
-    return round(float(point[0]), 2), round(-float(point[1]), 2)
+    return round(float(point[0]), 2), round(0.0 - float(point[1]), 2)
 
 
 def _points(points: Array) -> str:

@@ -16,10 +16,6 @@ from webui.palette import letter
 CHARACTER = 0.66
 """Width of a character of the widest of the usual typefaces, in heights of the text."""
 
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
     """A box centred on (x, y): the colour's letter, then a length where one was measured."""
@@ -47,20 +43,20 @@ def place_labels(
     Nearest pieces choose first; each takes the place about itself that covers least of pieces, labels and gap lines.
     """
     x, y, width, height = view_box
-    frame = (x, y, x + width, y + height)
-    solids = [_bounds(piece["vertices_mm"]) for piece in pieces]
-    lines = [_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]
-    taken: list[Box] = []
+    frame = np.array([x, y, x + width, y + height])
+    solids = np.array([_bounds(piece["vertices_mm"]) for piece in pieces]).reshape(-1, 4)
+    lines = np.array([_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]).reshape(-1, 40, 2)
+    taken: list[Array] = []
     labels: list[Label] = []
     for index in sorted(range(len(pieces)), key=lambda i: measured[i]["place"] if i in measured else len(pieces)):
         colour, row, own = pieces[index]["colour"], measured.get(index), solids[index]
-        if not (frame[0] < own[0] and own[2] < frame[2] and frame[1] < own[1] and own[3] < frame[3]):
+        if not ((frame[:2] < own[:2]).all() and (own[2:] < frame[2:]).all()):
             continue
         text = "target" if colour == target else _words(row) if row else ""
         size = (text_mm * (1.6 + (CHARACTER * len(text) + 0.5 if text else 0.0)), 1.6 * text_mm)
-        box = _cheapest(size, own, solids, taken, lines, frame)
+        box = _cheapest(size, own, solids, np.reshape(taken, (-1, 4)), lines, frame)
         taken.append(box)
-        middle = (round((box[0] + box[2]) / 2, 2), round((box[1] + box[3]) / 2, 2))
+        middle = (round(float(box[0] + box[2]) / 2, 2), round(float(box[1] + box[3]) / 2, 2))
         place = row["place"] if row else 0
         labels.append(Label(*middle, round(size[0], 2), round(size[1], 2), colour, letter(colour), text, place, colour == target))
     return tuple(labels)
@@ -72,25 +68,19 @@ def _words(row: Mapping[str, Any]) -> str:
     return shown_mm(row["gap_mm"], row["sigma_mm"])
 
 
-def _cheapest(size: tuple[float, float], own: Box, solids: Sequence[Box], taken: Sequence[Box], lines: Sequence[Array], frame: Box) -> Box:
-    """The best of 16 directions on four rings about the piece's own bounds."""
+def _cheapest(size: tuple[float, float], own: Array, solids: Array, taken: Array, lines: Array, frame: Array) -> Array:
+    """The best box, (4,), of 16 directions on four rings about the piece's own bounds."""
     width, height = size
+    ring, step = np.divmod(np.arange(64), 16)
+    clear = (0.3 + 0.8 * ring) * height
+    away = np.column_stack([np.cos(math.tau * step / 16), np.sin(math.tau * step / 16)])
+    middle = (own[:2] + own[2:]) / 2 + away * ((own[2:] - own[:2]) / 2 + np.divide(size, 2) + clear[:, None])
+    boxes = np.hstack([middle - np.divide(size, 2), middle + np.divide(size, 2)])
     area = width * height
-    best, least = own, math.inf
-    for ring in range(4):
-        clear = (0.3 + 0.8 * ring) * height
-        for step in range(16):
-            angle = math.tau * step / 16
-            dx = math.cos(angle) * ((own[2] - own[0]) / 2 + width / 2 + clear)
-            dy = math.sin(angle) * ((own[3] - own[1]) / 2 + height / 2 + clear)
-            left, top = (own[0] + own[2]) / 2 + dx - width / 2, (own[1] + own[3]) / 2 + dy - height / 2
-            box = (left, top, left + width, top + height)
-            covered = 3.0 * sum(_overlap(box, solid) for solid in solids) + 4.0 * sum(_overlap(box, other) for other in taken)
-            crossed = 0.5 * area * sum(_crossed(box, line) for line in lines)
-            outside = 6.0 * (area - _overlap(box, frame))
-            cost = covered + crossed + outside + 0.1 * area * clear / height
-            if cost < least:
-                best, least = box, cost
+    covered = 3.0 * _overlap(boxes, solids).sum(axis=1) + 4.0 * _overlap(boxes, taken).sum(axis=1)
+    crossed = 0.5 * area * _crossed(boxes, lines).sum(axis=1)
+    outside = 6.0 * (area - _overlap(boxes, frame[None])[:, 0])
+    best: Array = boxes[np.argmin(covered + crossed + outside + 0.1 * area * clear / height)]
     return best
 
 
@@ -100,17 +90,21 @@ def _samples(points_mm: Any) -> Array:
     return line
 
 
-def _crossed(box: Box, line: Array) -> float:
-    """1 where a box covers a quarter or more of a gap line, less where it only nicks it."""
-    inside = (line[:, 0] > box[0]) & (line[:, 0] < box[2]) & (line[:, 1] > box[1]) & (line[:, 1] < box[3])
-    return min(1.0, 4.0 * float(inside.mean()))
+def _crossed(boxes: Array, lines: Array) -> Array:
+    """For boxes (n, 4) and lines (m, 40, 2): 1 where a box covers a quarter or more of a line, less where it only nicks it, (n, m)."""
+    low, high = boxes[:, None, None, :2], boxes[:, None, None, 2:]
+    share: Array = ((lines > low) & (lines < high)).all(axis=3).mean(axis=2)
+    return np.minimum(1.0, 4.0 * share)
 
 
-def _overlap(a: Box, b: Box) -> float:
-    """Common area, mm2."""
-    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
+def _overlap(boxes: Array, others: Array) -> Array:
+    """Common areas of boxes (n, 4) and others (m, 4), (n, m) mm2."""
+    low, high = np.maximum(boxes[:, None, :2], others[None, :, :2]), np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+    areas: Array = np.maximum(0.0, high - low).prod(axis=2)
+    return areas
 
 
-def _bounds(vertices_mm: Any) -> Box:
-    x, y = np.array(vertices_mm, float)[:, 0], -np.array(vertices_mm, float)[:, 1]
-    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+def _bounds(vertices_mm: Any) -> Array:
+    """Left, top, right, bottom of what is seen from above, (4,)."""
+    points = np.array(vertices_mm, float)[:, :2] * (1, -1)
+    return np.concatenate([points.min(axis=0), points.max(axis=0)])

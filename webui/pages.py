@@ -15,6 +15,9 @@ from webui.drawing import draw
 from webui.guard import Refusal
 from webui.ports import LivePort, SessionPort
 
+NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
+"""What a ranking's row has where its game does not measure it."""
+
 READING = "reading "
 """Form fields that hold a calliper's reading begin with this; what follows is its name."""
 
@@ -30,6 +33,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     @routes.post("/command")
     def command() -> AnyResponse:
         try:
+            _refuse_late_undo(session, request.form)
             obey(session, command_document(request.form))
         except Refusal as refusal:
             response: Response = make_response(page(refusal.said))
@@ -40,6 +44,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     def page(notice: str = "") -> str:
         view, now = session.view(), live.latest
         near = request.args.get("view") == "near"
+        view["ranking"] = [NOT_SAID | row for row in view["ranking"]]
         seen = observation_document(now.observation) if now.observation is not None else view["observation"]
         return render_template(
             "panel.html",
@@ -61,7 +66,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     """The command in a form, as `referee.command.parse_command` reads it; empty fields are left out."""
-    filled = {name: value.strip() for name, value in form.items() if value.strip() and name != "token"}
+    filled = {name: value.strip() for name, value in form.items() if value.strip() and name not in ("token", "seen")}
     readings = {name.removeprefix(READING): _reading(filled.pop(name)) for name in list(filled) if name.startswith(READING)}
     document: dict[str, Any] = dict(filled)
     for name in ("question", "record"):
@@ -73,6 +78,13 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     if readings:
         document |= {"how": "calliper", "readings_mm": readings}
     return document
+
+
+def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
+    """Undo takes back the last thing that stands, so it must be the last thing that the page showed (`seen`)."""
+    seen = form.get("seen", "")
+    if form.get("command") == "undo" and seen.isascii() and seen.isdigit() and session.records(int(seen[:15])):
+        raise Refusal(409, "moved_on", "Something happened since this page was drawn; look again, then repeat it if you still want to.")
 
 
 def _reading(text: str) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import socket
 
 from flask import Flask
-from waitress import create_server
+from waitress import create_server  # type: ignore[import-untyped]
 
 from table.errors import InputError
 
@@ -13,15 +14,21 @@ SPARE_THREADS = 4
 """Threads kept free of streams, so that pages, pictures and commands are always answered."""
 
 
-def serve(app: Flask, host: str = "127.0.0.1", port: int = 8000, threads: int = 16) -> None:
-    """Serve the panel until the process is told to end; raises InputError where the address cannot be had."""
-    if threads <= SPARE_THREADS:
-        raise InputError(f"threads: expected more than {SPARE_THREADS}, got {threads}")
-    app.extensions["streams"].limit = threads - SPARE_THREADS
+def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
+    """Take an address for the panel before anything else is begun; raises InputError where it cannot be had."""
     try:
-        server = create_server(app, host=host, port=port, threads=threads, ident="rinkside", max_request_body_size=2**20)
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family)
     except (OSError, ValueError, OverflowError) as error:
         raise InputError(_why(error, host, port)) from error
+
+
+def serve(app: Flask, listening: socket.socket, threads: int = 16) -> None:
+    """Serve the panel on an address from `listen` until the process is told to end, then close it."""
+    if threads <= SPARE_THREADS:
+        raise ValueError(f"threads: expected more than {SPARE_THREADS}, got {threads}")
+    app.extensions["streams"].limit = threads - SPARE_THREADS
+    server = create_server(app, sockets=[listening], threads=threads, ident="rinkside", max_request_body_size=2**20)
     try:
         server.run()
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -100,7 +101,7 @@ def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
     evidence = {"gap_mm": 12.05, "sigma_mm": 0.14, "pieces": 8, "margin_mm": 8.31, "nearest": [{"colour": "yellow", "gap_mm": 12.05}]}
     row = {"seq": seq, "at_ms": 1250 * seq, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": player, "said": said}
     row |= {"rests_on": "Play; ruling ice_boule.1", "moves": ["yellow"], "evidence": evidence, "frame": seq, "decided_by": None}
-    return row | {"refers_to": None, "stands": True} | changed
+    return row | {"refers_to": None, "overturned_by": None} | changed
 
 
 QUESTION = {
@@ -143,9 +144,9 @@ def sample_view() -> dict[str, Any]:
         "verdicts": [
             verdict(16, "yellow", "Yellow takes the lead: 12.1 ± 0.3 mm from the target, 8.3 mm nearer than blue. Blue throws next."),
             verdict(14, "blue", "Blue lies 29.4 ± 0.3 mm from the target and does not take the lead. Blue throws again."),
-            verdict(12, "blue", "Not ruled by the camera: the players measured, and blue leads.", verdict="by hand", kind="answered", decided_by="Ann"),
-            verdict(9, "yellow", "Yellow's throw left the board and does not count.", verdict="refused", stands=False),
-            verdict(7, "blue", "Blue throws first and leads: 57.5 ± 0.4 mm.", frame=None),
+            verdict(12, "blue", "The players measured, and blue leads.", verdict="by hand", kind="answered", decided_by="Ann"),
+            verdict(9, "yellow", "Yellow's throw left the board and does not count.", verdict="refused"),
+            verdict(7, "blue", "Blue throws first and leads: 57.5 ± 0.4 mm.", frame=None, overturned_by=8),
         ],
     }
 
@@ -178,6 +179,7 @@ class FakeSession:
         return tuple(record for record in self.kept if record.seq > after)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
+        assert timeout_s is not None, "a stream that waits for ever sends no beat"
         return self.records(after)
 
     def frame(self, seq: int) -> bytes | None:
@@ -207,6 +209,18 @@ class FakeLive:
 
 
 @pytest.fixture
+def question() -> dict[str, Any]:
+    """An open question, as a view has it."""
+    return copy.deepcopy(QUESTION)
+
+
+@pytest.fixture(name="storm_table")
+def storm_table_fixture() -> Setup:
+    """A table with a chessboard."""
+    return storm_table()
+
+
+@pytest.fixture
 def session() -> FakeSession:
     return FakeSession()
 
@@ -214,6 +228,17 @@ def session() -> FakeSession:
 @pytest.fixture
 def live() -> FakeLive:
     return FakeLive()
+
+
+@pytest.fixture
+def more_records(session: FakeSession) -> Callable[[int], None]:
+    """more_records(3): three more rulings come in."""
+
+    def add(count: int) -> None:
+        last = session.kept[-1].seq
+        session.kept += records(last + 1, last + count)
+
+    return add
 
 
 @pytest.fixture

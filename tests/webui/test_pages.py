@@ -1,0 +1,211 @@
+"""The page and its forms, as a browser gets them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from referee.command import Answer, Correct, NextGame, Pause, Undo
+from referee.log import LogFailed
+from table.errors import InputError
+
+STATUSES = ["waiting", "hand over the board", "settling", "ruling", "asking", "paused", "cannot see", "camera lost", "ended"]
+
+
+def token(client):
+    return re.search(r'name="token" value="([^"]+)"', client.get("/").text)[1]
+
+
+def send(client, **form):
+    return client.post("/command", data={"token": token(client)} | form)
+
+
+def test_the_page_says_whose_throw_it_is_the_score_the_verdict_and_its_rule(client):
+    page = client.get("/").text
+    assert re.search(r"<span>Blue</span>\s*<span class=\"verb\">throws", page)
+    assert re.findall(r'class="points">(\d+)', page) == ["3", "5"]
+    assert "Yellow takes the lead: 12.1 ± 0.3 mm" in page
+    assert "Play; ruling ice_boule.1" in page
+    assert 'src="/api/v1/frame/16.jpg"' in page
+
+
+def test_ranking_has_every_gap_with_its_95_percent_interval(client, session):
+    page = client.get("/").text
+    shown = re.findall(r'<td class="number">([^<]+)</td>', page)
+    assert shown == [f"{row['gap_mm']:.1f} ± 0.3" for row in session.shown["ranking"]]
+    assert len(shown) == 7
+
+
+def test_touching_and_standing_on_the_target_are_said_in_words(client, session):
+    session.shown["ranking"][0] |= {"gap_mm": 0.0, "on_target": True, "points_mm": None}
+    session.shown["ranking"][1] |= {"gap_mm": 0.0, "touching": True}
+    page = client.get("/").text
+    assert re.findall(r'<td class="number">([^<]+)</td>', page)[:2] == ["on the target", "touching"]
+
+
+def test_a_game_that_measures_less_is_shown_with_less(client, session):
+    session.shown["ranking"] = [{"place": 1, "colour": "red", "gap_mm": 10.0}]
+    assert re.findall(r'<td class="number">([^<]+)</td>', client.get("/").text) == ["10.0"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_is_shown_in_words(client, live, status):
+    live.become(status=status, said=f"About {status}.")
+    page = client.get("/").text
+    assert f"</span>{status.capitalize()}</p>" in page
+    assert f"About {status}." in page
+
+
+def test_a_simulated_table_says_so_and_a_real_one_does_not(client, session):
+    assert "Simulated table" in client.get("/").text
+    session.shown |= {"simulated": False}
+    assert "imulated" not in client.get("/").text.replace("simulated:boule", "")
+
+
+def test_before_the_first_picture_the_empty_table_is_drawn(client, session, live):
+    session.shown |= {"observation": None, "ranking": [], "verdicts": [], "state": {}, "scores": {}, "next": None}
+    live.become(observation=None, said="Waiting for the camera's first picture.")
+    page = client.get("/").text
+    assert 'class="ground"' in page
+    assert 'class="piece' not in page
+    assert "No piece has been seen yet." in page
+    assert "Waiting for the camera&#39;s first picture." in page
+
+
+def test_a_camera_that_is_lost_leaves_the_table_of_the_last_ruling(client, live):
+    live.become(observation=None, status="camera lost", said="The camera is lost (no cable).")
+    page = client.get("/").text
+    assert page.count('class="piece') == 9
+    assert "is-stale" in page
+
+
+def test_an_open_question_is_asked_with_all_its_choices(client, session, question):
+    session.shown |= {"question": question, "phase": "asking"}
+    page = client.get("/").text
+    assert question["said"].split(":")[0] in page
+    assert re.findall(r'name="label" value="([^"]+)"', page) == ["blue is nearer", "yellow is nearer", "equal"]
+    assert 'name="question" value="17"' in page
+
+
+def test_words_from_outside_are_escaped_everywhere(client, session, live, question):
+    evil = "<script>alert(1)</script>\"'><b>"
+    session.shown["verdicts"][0] |= {"said": evil, "rests_on": evil, "moves": [evil], "evidence": {evil: evil}}
+    session.shown["verdicts"][0] |= {"decided_by": evil, "code": evil, "player": evil}
+    session.shown |= {"players": [evil], "next": evil, "camera": evil, "outcome": evil, "rulings": {evil: evil}, "game": evil}
+    session.shown["question"] = question | {"said": evil, "rests_on": evil, "choices": [{"label": evil, "moves": []}]}
+    session.shown["ranking"][0] |= {"colour": evil, "size": evil}
+    live.become(said=evil, status="cannot see")
+    page = client.get("/").text
+    assert evil not in page
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+
+
+def test_an_answer_by_order_reaches_the_session(client, session):
+    answer = send(client, command="answer", question="17", label="blue is nearer", decided_by=" Ann ", **{"reading blue, place 1": ""})
+    assert answer.status_code == 303
+    assert session.commands == [Answer(question=17, label="blue is nearer", decided_by="Ann")]
+
+
+def test_an_answer_by_calliper_keeps_the_readings(client, session):
+    readings = {"reading blue, place 1": "20,35", "reading yellow, place 2": "20.4"}
+    send(client, command="answer", question="17", label="blue is nearer", **readings)
+    [answer] = session.commands
+    assert (answer.how, answer.readings_mm, answer.decided_by) == ("calliper", {"blue, place 1": 20.35, "yellow, place 2": 20.4}, "players")
+
+
+def test_undo_correct_pause_and_next_game_reach_the_session(client, session):
+    assert send(client, command="undo", seen=str(session.kept[-1].seq), decided_by="Bo").status_code == 303
+    send(client, command="correct", record="14", moves="yellow, blue", reason="the colours were read wrong")
+    send(client, command="correct", record="14", moves="")
+    send(client, command="pause")
+    send(client, command="next_game", players="blue, red")
+    assert session.commands == [
+        Undo(decided_by="Bo"),
+        Correct(record=14, moves=("yellow", "blue"), reason="the colours were read wrong"),
+        Correct(record=14, moves=()),
+        Pause(),
+        NextGame(players=("blue", "red")),
+    ]
+
+
+def test_undo_from_a_page_that_is_behind_is_refused(client, session):
+    answer = send(client, command="undo", seen="15")
+    assert answer.status_code == 409
+    assert "look again" in answer.text
+    assert session.commands == []
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "said"),
+    [
+        ({"command": "shout"}, 400, "command"),
+        ({}, 400, "command"),
+        ({"command": "answer", "question": "x", "label": "blue"}, 400, "question"),
+        ({"command": "answer", "question": "9" * 40, "label": "blue"}, 400, "question"),
+        ({"command": "answer", "question": "17", "label": "blue", "reading blue": "about 12"}, 400, "calliper"),
+        ({"command": "answer", "question": "17", "label": "blue", "reading blue": "nan"}, 400, "calliper"),
+        ({"command": "correct", "record": "14"}, 400, "moves"),
+        ({"command": "pause", "surprise": "1"}, 400, "surprise"),
+    ],
+)
+def test_a_form_that_makes_no_sense_changes_nothing_and_says_why(client, session, form, status, said):
+    answer = send(client, **form)
+    assert answer.status_code == status
+    notice = re.search(r'class="notice" role="alert">([^<]+)<', answer.text)[1]
+    assert said in notice
+    assert session.commands == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"), [(InputError("undo: nothing was ruled yet"), 409), (LogFailed("rinkside.log: the disk is full"), 507)]
+)
+def test_what_cannot_be_done_is_said_on_the_page(client, session, failure, status):
+    session.refuse = failure
+    answer = send(client, command="undo")
+    assert answer.status_code == status
+    assert f'role="alert">{failure}<' in answer.text
+
+
+def test_the_drawing_is_to_scale(client, live):
+    """Corners of the drawn pieces are the solids' own, y turned; the ground is the table's outline."""
+    page = client.get("/").text
+    assert 'class="ground" points="0,0 668,0 668,-472 0,-472"' in page
+    drawn = [np.array([pair.split(",") for pair in points.split()], float) for points in re.findall(r'class="body" points="([^"]+)"', page)]
+    for piece in live.latest.observation.pieces:
+        plan = piece.solid.plan_mm() * (1, -1)
+        assert any(len(outline) == len(plan) and np.allclose(outline, plan, atol=0.006) for outline in drawn), str(piece)
+
+
+def test_gap_lines_join_the_nearest_points(client, session):
+    lines = re.findall(r'<line class="gap[^>]* x1="([^"]+)" y1="([^"]+)" x2="([^"]+)" y2="([^"]+)"', client.get("/").text)
+    assert len(lines) == 7
+    for line, row in zip(lines, session.shown["ranking"], strict=True):
+        x1, y1, x2, y2 = map(float, line)
+        level_mm = math.dist(row["points_mm"][0][:2], row["points_mm"][1][:2])
+        assert math.isclose(math.hypot(x2 - x1, y2 - y1), level_mm, abs_tol=0.03)
+
+
+def test_a_piece_that_has_been_moved_since_it_was_measured_has_no_gap_line(client, session):
+    session.shown["ranking"][0]["base_mm"][0] += 30
+    assert client.get("/").text.count('<line class="gap') == 6
+
+
+def test_the_close_up_shows_less_ground_in_the_same_shape(client):
+    def box(url):
+        return [float(v) for v in re.search(r'class="plan" viewBox="([^"]+)"', client.get(url).text)[1].split()]
+
+    whole, near = box("/"), box("/?view=near")
+    assert near[2] < whole[2] / 2
+    assert whole[0] < near[0] < near[0] + near[2] < whole[0] + whole[2]
+
+
+def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
+    live.setup = storm_table
+    page = client.get("/").text
+    assert page.count('class="dark-cell"') == page.count('class="light-cell"') == 32
+    assert '<rect class="dark-cell" x="100" y="-75.0" width="55.0"' in page.replace('x="100.0"', 'x="100"')
+    assert [name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()] == list("abcdefgh")
