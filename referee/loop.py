@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, assert_never
 
+from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Verdict, Waiting
+from referee.events import Asked, Choice, Ruled
+from referee.ledger import Ledger
 from referee.session import Session
-from table.observation import Observation, Unusable
+from referee.settle import HOLD_MS, Settle, agree
+from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
-from vision.cameras import CameraPort
+from vision.cameras import CameraLost, CameraPort
+from vision.cameras.files import encode_jpeg
 from vision.frame import Frame
 
 Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "paused", "cannot see", "camera lost", "ended"]
+
+RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Pauses between attempts to reach a lost camera; the last one repeats."""
+LIVE_MS = 200
+"""The live picture is made anew at most this often, on the camera's clock."""
+KEPT_QUALITY = 92
+LIVE_QUALITY = 80
 
 
 class Observe(Protocol):
@@ -49,29 +62,211 @@ class Referee:
         observe: Observe,
         session: Session,
         reference: Frame | None = None,
-        hold_ms: int = 500,
-        pause: Callable[[float], None] | None = None,
+        hold_ms: int = HOLD_MS,
+        pause: Callable[[float], object] | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera."""
-        raise NotImplementedError
+        self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
+        self._reference = reference
+        self._settle = Settle(hold_ms)
+        self._stopping = threading.Event()
+        self._pause = pause or self._stopping.wait
+        self._previous: Observation | None = None
+        self._judged: tuple[Observation, int] | None = None
+        self._stirred = False
+        self._blind: Observation | None = None
+        self._ruled_on: dict[int, Observation] = {}
+        self._said = "Waiting for the first throw or move."
+        self._changed = threading.Condition()
+        self._latest = Live("waiting", "Waiting for the camera's first picture.")
+        self._frame: Frame | None = None
+        self._drawing = threading.Lock()
+        self._drawn: tuple[Frame, bytes] | None = None
+
+    @property
+    def setup(self) -> Setup:
+        """The table that is watched."""
+        return self._setup
 
     @property
     def latest(self) -> Live:
         """What it sees and does now."""
-        raise NotImplementedError
+        with self._changed:
+            return self._latest
 
     def wait(self, stamp: int, timeout_s: float) -> Live:
         """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
-        raise NotImplementedError
+        with self._changed:
+            self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
+            return self._latest
 
     def jpeg(self) -> bytes | None:
-        """The newest frame as a JPEG, made on demand (once a frame however many ask); None before the first frame."""
-        raise NotImplementedError
-
-    def run(self) -> None:
-        """Referee until the camera ends or `stop`.  Raises LogFailed where a ruling cannot be kept, and shows it to nobody."""
-        raise NotImplementedError
+        """The newest frame as a JPEG, made on demand, at most every LIVE_MS however many ask; None before the first frame."""
+        with self._changed:
+            frame = self._frame
+        if frame is None:
+            return None
+        with self._drawing:
+            if self._drawn is None or not 0 <= frame.at_ms - self._drawn[0].at_ms < LIVE_MS:
+                self._drawn = frame, encode_jpeg(frame.image, LIVE_QUALITY)
+            return self._drawn[1]
 
     def stop(self) -> None:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
-        raise NotImplementedError
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Referee until the camera or the session ends, or `stop`; closes the camera.
+
+        Raises LogFailed where a ruling cannot be kept, and shows it to nobody; InputError for a picture file that is
+        broken.
+        """
+        lost = 0
+        said = "The referee was stopped."
+        try:
+            while not self._stopping.is_set():
+                try:
+                    frame = self._camera.read()
+                except CameraLost as error:
+                    self._lose_camera(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
+                    lost += 1
+                    continue
+                lost = 0
+                if frame is None or self._session.ledger.ended:
+                    said = "There are no more pictures." if frame is None else "The session has ended."
+                    break
+                self._look(frame)
+        except Exception as error:
+            said = f"The referee had to stop: {error}"
+            raise
+        finally:
+            self._camera.close()
+            self._tell("ended", said)
+
+    def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
+        self._disturb()
+        self._tell("camera lost", f"The camera is lost ({error}). The game waits; trying again in {retry_s:g} s.")
+        self._pause(retry_s)
+
+    def _look(self, frame: Frame) -> None:
+        """One frame: everything up to the verdict, or why there is none."""
+        self._session.tick(frame.at_ms)
+        seen = self._observe(frame, self._setup, reference=self._reference, previous=self._previous)
+        with self._changed:
+            self._frame = frame
+            readable = self._latest.observation if isinstance(seen, Unusable) else seen
+            self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
+        if isinstance(seen, Unusable):
+            self._disturb()
+            self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
+            return
+        self._previous = seen
+        settled = self._settle.push(seen)
+        ledger = self._session.ledger
+        if ledger.paused:
+            self._judged = None
+            self._tell("paused", "The referee looks away until somebody says to go on.")
+        elif seen.hand:
+            self._stirred = True
+            self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
+        elif ledger.question is not None:
+            self._tell("asking", _asked(ledger).said)
+        elif settled is None:
+            self._tell("settling", "The pieces are coming to rest.")
+        elif self._known(settled, ledger):
+            self._tell("waiting", self._said)
+        else:
+            self._judge(frame, settled, ledger)
+
+    def _known(self, settled: Observation, ledger: Ledger) -> bool:
+        """Was this table judged already?  What people changed by hand counts when they have reached over the board since.
+
+        Without that, taking back a ruling would make the referee rule the same again at once.
+        """
+        if self._judged is None:
+            return False
+        scene, seq = self._judged
+        return agree(scene, settled) and not (self._stirred and ledger.seq != seq)
+
+    def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        self._tell("ruling", "The table is at rest; the referee rules.")
+        verdict = ledger.engine.judge(ledger.state, settled, self._before(ledger))
+        event = _event(verdict, _document(settled, ledger))
+        repeated = isinstance(verdict, CannotSee) and self._blind is not None and agree(self._blind, settled)
+        if event is not None and not repeated:
+            record = self._session.append(event, encode_jpeg(frame.image, KEPT_QUALITY), after=ledger.seq)
+            if record is None:
+                return
+            self._ruled_on[record.seq] = settled
+        self._said = verdict.said
+        if isinstance(verdict, CannotSee):
+            self._blind = settled
+            self._tell("cannot see", verdict.said)
+        else:
+            self._blind = None
+            self._judged, self._stirred = (settled, self._session.ledger.seq), False
+            self._tell("asking" if isinstance(verdict, Ambiguous) else "waiting", verdict.said)
+
+    def _before(self, ledger: Ledger) -> Observation | None:
+        """The table on which the last ruling that stands was made; None if this run of the program has not seen it."""
+        if not ledger.standing:
+            return None
+        last = ledger.standing[-1]
+        return self._ruled_on.get(last.question.seq if last.question else last.seq)
+
+    def _disturb(self) -> None:
+        self._settle.disturb()
+        self._stirred = True
+
+    def _tell(self, status: Status, said: str) -> None:
+        with self._changed:
+            self._latest = replace(self._latest, status=status, said=said, stamp=self._latest.stamp + 1)
+            self._changed.notify_all()
+
+
+def _asked(ledger: Ledger) -> Asked:
+    asked = ledger.question.event if ledger.question else None
+    assert isinstance(asked, Asked)
+    return asked
+
+
+def _document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
+    """`rinkside-observation/1` with what the game measures in it."""
+    return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)
+
+
+def _event(verdict: Verdict, observation: dict[str, Any]) -> Ruled | Asked | None:
+    """The fact that a verdict becomes; None where there is nothing to tell."""
+    match verdict:
+        case Accepted():
+            ruled: Literal["accepted", "refused", "cannot_see"] = "accepted"
+            moves = verdict.moves
+        case Refused():
+            ruled, moves = "refused", verdict.tried
+        case CannotSee():
+            ruled, moves = "cannot_see", ()
+        case Ambiguous():
+            choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
+            return Asked(
+                code=verdict.code,
+                said=verdict.said,
+                choices=choices,
+                rests_on=verdict.rests_on,
+                player=verdict.player,
+                evidence=verdict.evidence,
+                observation=observation,
+            )
+        case Waiting():
+            return None
+        case _:
+            assert_never(verdict)
+    return Ruled(
+        verdict=ruled,
+        code=verdict.code,
+        said=verdict.said,
+        rests_on=verdict.rests_on,
+        player=verdict.player,
+        moves=moves,
+        evidence=verdict.evidence,
+        observation=observation,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,11 @@ from referee.log import Log
 from referee.session import Session
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
-from table.solids import leaning, lying, upright
+from table.solids import lying, upright
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 MEDIUM = load_piece_set("looney")["medium"]
-POSES = {"upright": upright, "lying": lying}
+POSES = {"upright": upright, "lying": lying, "leaning": partial(upright, z_mm=5.0)}
 
 
 @pytest.fixture(scope="session")
@@ -52,10 +53,7 @@ def piece():
     """piece("red", 100, 50): a medium piece as it was seen, with a tenth of a millimetre of doubt."""
 
     def make(colour, x_mm, y_mm, heading_deg=0.0, pose="lying", sigma_mm=0.1, **more):
-        if pose == "leaning":
-            solid = leaning(MEDIUM, np.eye(3), np.array([x_mm, y_mm, 5.0]))
-        else:
-            solid = POSES[pose](MEDIUM, x_mm, y_mm, heading_deg)
+        solid = POSES[pose](MEDIUM, x_mm, y_mm, heading_deg)
         covariance = np.diag([sigma_mm, sigma_mm, 0.3]) ** 2
         return SeenPiece(colour, "medium", pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance, **more)
 

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Waiting
+
 PEGS_TO_WIN = 5
 
 
@@ -46,12 +48,11 @@ def state_document(state) -> dict[str, Any]:
 
 
 def measurement(state, seen):
+    assert isinstance(state, State)
     return {"gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]}
 
 
 def judge(state, seen, before):
-    from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Waiting
-
     facts = {"player": state.next, "rests_on": "Pegs", "evidence": {"before": None if before is None else len(before.pieces)}}
     if any(piece.colour_probability < 0.9 for piece in seen.pieces):
         return CannotSee(code="pegs.colour", said="A piece has no sure colour.", **facts)
@@ -63,5 +64,5 @@ def judge(state, seen, before):
         choices = (("it counts", (colour,)), ("it does not", ()))
         return Ambiguous(code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts)
     if colour != state.next:
-        return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=colour, **facts)
+        return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts)
     return Accepted(code="pegs.put", said=f"{colour} put one down.", moves=(colour,), **facts)

@@ -1,0 +1,365 @@
+"""The loop: from frames to rulings, with a camera and eyes that do as they are told."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+
+from referee.command import Answer, Correct, NextGame, Pause, Resume, Undo
+from referee.events import Asked, Ruled
+from referee.log import LogFailed
+from referee.loop import RETRY_S, Referee
+from referee.session import Session
+from table.errors import InputError
+from table.observation import Unusable
+from vision.cameras import CameraLost
+from vision.cameras.files import decode_image
+from vision.frame import Frame
+
+
+class Film:
+    """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
+
+    name, simulated = "film", True
+
+    def __init__(self, *shots):
+        self.shots = list(shots)
+        self.shown = []
+        self.closed = 0
+
+    def read(self):
+        while self.shots:
+            shot = self.shots.pop(0)
+            if isinstance(shot, Exception):
+                raise shot
+            if callable(shot):
+                shot()
+                continue
+            self.shown.append(shot)
+            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), len(self.shown), np.uint8))
+        return None
+
+    def close(self):
+        self.closed += 1
+
+    def observe(self, frame, setup, reference=None, previous=None):
+        self.setup, self.reference, self.previous = setup, reference, previous
+        return self.shown[frame.seq]
+
+
+@pytest.fixture
+def referee(session):
+    def make(*shots, **options):
+        film = Film(*shots)
+        return Referee(film, None, film.observe, session, **{"pause": lambda _: None} | options)
+
+    return make
+
+
+@pytest.fixture
+def hold(seen):
+    """hold(1000, *pieces): what four frames a second show of a table at rest for a second."""
+
+    def shots(at_ms, *pieces):
+        return [seen(at_ms + step, *pieces) for step in (0, 250, 500, 750)]
+
+    return shots
+
+
+@pytest.fixture
+def red(piece):
+    return piece("red", 50, 50)
+
+
+@pytest.fixture
+def blue(piece):
+    return piece("blue", 150, 50)
+
+
+def rulings(session):
+    """(time, verdict, player) of everything that was ruled or asked."""
+    ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
+    return [(record.at_ms, getattr(record.event, "verdict", "ambiguous"), record.event.player) for record in ruled]
+
+
+def test_every_throw_is_ruled_once_and_with_its_frame(referee, session, seen, hold, red, blue):
+    hand = seen(1000, red, hand=True)
+    referee(*hold(0), *hold(1000, red), hand, *hold(2250, red), *hold(3250, red, blue)).run()
+    assert rulings(session) == [(1500, "accepted", "red"), (3750, "accepted", "blue")]
+    ruled = session.records()[1]
+    assert ruled.event.moves == ("red",)
+    assert ruled.event.observation["gaps"][0]["gap_mm"] == 10.0
+    assert ruled.event.observation["pieces"][0]["colour"] == "red"
+    assert decode_image(session.frame(ruled.seq), "frame")[0, 0, 0] == pytest.approx(7, abs=2)
+    assert session.view()["ranking"][0]["place"] == 1
+
+
+def test_the_judge_is_given_the_table_of_the_last_ruling(referee, session, hold, red, blue):
+    referee(*hold(0, red), *hold(1000, red, blue)).run()
+    assert [record.event.evidence["before"] for record in session.records()[1:]] == [None, 1]
+
+
+def test_nothing_is_ruled_while_pieces_move_or_a_hand_is_there(referee, session, seen, piece, red):
+    moving = [seen(250 * step, piece("red", 20 * step, 0)) for step in range(20)]
+    under_a_hand = [seen(5000 + 250 * step, red, hand=True) for step in range(20)]
+    eyes = referee(*moving, *under_a_hand)
+    eyes.run()
+    assert rulings(session) == []
+
+
+def test_a_refusal_is_said_once_until_something_changes(referee, session, seen, hold, red, blue):
+    hand = seen(1000, hand=True)
+    referee(*hold(0, blue), *hold(1000, blue), hand, *hold(2250, blue), *hold(4000, red)).run()
+    assert rulings(session) == [(500, "refused", "red"), (4500, "accepted", "red")]
+    assert session.view()["scores"] == {"red": 1, "blue": 0}
+
+
+def test_what_cannot_be_seen_is_said_once_and_tried_again(referee, session, hold, red):
+    unsure = dataclasses.replace(red, colour_probability=0.6)
+    referee(*hold(0, unsure), *hold(1000, unsure), *hold(2000, red)).run()
+    assert rulings(session) == [(500, "cannot_see", "red"), (2000, "accepted", "red")]
+
+
+def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, piece, blue):
+    leans = piece("red", 50, 50, pose="leaning")
+    statuses = []
+
+    def answer():
+        statuses.append(eyes.latest.status)
+        session.command(Answer(question=2, label="it counts", decided_by="blue"))
+
+    eyes = referee(*hold(0, leans), *hold(1000, leans, blue), answer, *hold(2000, leans), *hold(3000, piece("red", 50, 50), blue))
+    eyes.run()
+    assert statuses == ["asking"]
+    assert rulings(session) == [(500, "ambiguous", "red"), (3500, "accepted", "blue")]
+    assert session.records()[-1].event.evidence["before"] == 1
+
+
+def test_what_was_taken_back_is_not_ruled_again_from_the_same_table(referee, session, hold, red):
+    undo = partial(session.command, Undo())
+    referee(*hold(0, red), undo, *hold(1000, red)).run()
+    assert rulings(session) == [(500, "accepted", "red")]
+    assert session.view()["scores"] == {"red": 0, "blue": 0}
+
+
+def test_what_was_taken_back_is_ruled_afresh_when_somebody_has_reached_over_the_board(referee, session, seen, hold, red):
+    undo = partial(session.command, Undo())
+    referee(*hold(0, red), undo, *hold(1000, red), seen(2000, red, hand=True), *hold(2250, red)).run()
+    assert rulings(session) == [(500, "accepted", "red"), (2750, "accepted", "red")]
+
+
+def test_a_correction_by_hand_counts_for_what_comes_next(referee, session, hold, red, blue):
+    correct = partial(session.command, Correct(record=2, moves=("red",)))
+    referee(*hold(0, blue), correct, *hold(1000, blue), *hold(2000, red, blue)).run()
+    assert rulings(session) == [(500, "refused", "red"), (2500, "accepted", "blue")]
+
+
+def test_a_paused_referee_rules_nothing_and_looks_afresh_afterwards(referee, session, hold, red):
+    statuses = []
+
+    def resume():
+        statuses.append(eyes.latest.status)
+        session.command(Resume())
+
+    eyes = referee(lambda: session.command(Pause()), *hold(0, red), resume, *hold(1000, red))
+    eyes.run()
+    assert statuses == ["paused"]
+    assert rulings(session) == [(1000, "accepted", "red")]
+
+
+def test_the_next_game_begins_on_the_same_table(referee, session, seen, hold, red, blue):
+    following = partial(session.command, NextGame(players=("blue", "red")))
+    referee(*hold(0, red), following, *hold(1000, red), seen(2000, hand=True), *hold(2250, blue)).run()
+    assert rulings(session) == [(500, "accepted", "red"), (2750, "accepted", "blue")]
+
+
+def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log, started, games, hold, red):
+    class Interrupted:
+        """Pegs, but somebody pauses and resumes while the first throw is being judged."""
+
+        def __getattr__(self, name):
+            return getattr(games["pegs"], name)
+
+        def judge(self, state, table, before):
+            if len(session.records()) == 1 and table.pieces:
+                session.command(Pause())
+                session.command(Resume())
+            return games["pegs"].judge(state, table, before)
+
+    session = Session.begin(log, started, games={"pegs": Interrupted()})
+    film = Film(*hold(0, red))
+    Referee(film, None, film.observe, session).run()
+    assert rulings(session) == [(750, "accepted", "red")]
+
+
+# --- cameras that fail, tables that cannot be read ---
+
+
+def test_a_lost_camera_is_tried_again_ever_more_slowly_and_loses_no_game(referee, session, hold, red, blue):
+    pauses, said = [], []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        said.append((eyes.latest.status, eyes.latest.said))
+
+    lost = [CameraLost("the cable is out")] * 7
+    eyes = referee(*hold(0, red), *lost, *hold(9000, red), CameraLost("again"), *hold(11_000, red, blue), pause=pause)
+    eyes.run()
+    assert pauses == [*RETRY_S, RETRY_S[-1], RETRY_S[-1], RETRY_S[0]]
+    assert said[0] == ("camera lost", "The camera is lost (the cable is out). The game waits; trying again in 0.5 s.")
+    assert rulings(session) == [(500, "accepted", "red"), (11_500, "accepted", "blue")]
+
+
+def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold_again(referee, session, seen, red):
+    covered = Unusable(2, 500, "fiducials 2 and 3 are covered")
+    said = []
+
+    def note():
+        said.append((eyes.latest.status, eyes.latest.said))
+
+    eyes = referee(seen(0, red), seen(250, red), covered, note, seen(750, red), note, seen(1000, red), seen(1250, red))
+    eyes.run()
+    assert said[0] == ("cannot see", "The table cannot be read: fiducials 2 and 3 are covered.")
+    assert said[1][0] == "settling"
+    assert rulings(session) == [(1250, "accepted", "red")]
+
+
+def test_a_camera_clock_that_jumps_back_begins_the_hold_again(referee, session, seen, red):
+    referee(*(seen(at_ms, red) for at_ms in (10_000, 10_250, 50, 300, 550, 800))).run()
+    assert rulings(session) == [(550, "accepted", "red")]
+
+
+def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, hold, red):
+    class Noisy(Film):
+        def read(self):
+            noise = np.random.default_rng(1).integers(0, 255, (200, 200, 3), np.uint8)
+            return dataclasses.replace(super().read(), image=noise)
+
+    (pages,) = session._log._db.execute("PRAGMA page_count").fetchone()
+    session._log._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    film = Noisy(*hold(0, red))
+    eyes = Referee(film, None, film.observe, session)
+    with pytest.raises(LogFailed, match="the disk is full"):
+        eyes.run()
+    assert rulings(session) == []
+    assert session.view()["scores"] == {"red": 0, "blue": 0}
+    assert eyes.latest.status == "ended"
+    assert "the disk is full" in eyes.latest.said
+
+
+def test_a_broken_picture_stops_the_referee_in_one_line(referee):
+    eyes = referee(InputError("000250.jpg: expected a whole picture"))
+    with pytest.raises(InputError, match="whole picture"):
+        eyes.run()
+    assert eyes._camera.closed == 1
+    assert eyes.latest.status == "ended"
+
+
+# --- what is live ---
+
+
+def test_the_eyes_are_given_the_reference_and_what_was_seen_before(referee, seen, red):
+    empty = Frame(0, 0, np.zeros((24, 32, 3), np.uint8))
+    first, second = seen(0, red), seen(250, red)
+    eyes = referee(first, second, reference=empty)
+    eyes.run()
+    assert eyes._camera.reference is empty
+    assert eyes._camera.previous is first
+
+
+def test_the_status_follows_the_table(referee, seen, red):
+    statuses = []
+
+    def note():
+        statuses.append(eyes.latest.status)
+
+    shots = [seen(0), note, seen(500), note, seen(750, hand=True), note, seen(1000, red), note, seen(1500, red), note]
+    eyes = referee(note, *shots)
+    assert eyes.jpeg() is None
+    eyes.run()
+    assert statuses == ["waiting", "settling", "waiting", "hand over the board", "settling", "waiting"]
+    assert eyes.latest.status == "ended"
+    assert eyes.latest.said == "There are no more pictures."
+    assert (eyes.latest.frame_seq, eyes.latest.at_ms) == (4, 1500)
+    assert len(eyes.latest.observation.pieces) == 1
+
+
+def test_the_live_picture_is_made_on_demand_and_not_more_often_than_needed(referee, seen):
+    pictures = []
+
+    def look():
+        pictures.append(eyes.jpeg())
+
+    eyes = referee(seen(0), look, look, seen(100), look, seen(200), look, seen(0), look)
+    eyes.run()
+    assert pictures[0] is pictures[1] is pictures[2]
+    assert [decode_image(picture, "live")[0, 0, 0] for picture in pictures[2:]] == pytest.approx([1, 3, 4], abs=1)
+
+
+def test_waiting_for_what_is_new(referee, seen):
+    eyes = referee(seen(0), seen(250))
+    stamp = eyes.latest.stamp
+    assert eyes.wait(stamp, timeout_s=0) == eyes.latest
+    watcher = threading.Thread(target=eyes.run)
+    watcher.start()
+    while eyes.wait(stamp, timeout_s=60).status != "ended":
+        assert eyes.latest.stamp > stamp
+        stamp = eyes.latest.stamp
+    watcher.join()
+
+
+def test_stop_ends_the_thread_and_lets_the_camera_go(session, seen):
+    began = threading.Event()
+
+    class Endless(Film):
+        def read(self):
+            began.set()
+            self.shots = [seen(250 * len(self.shown))]
+            return super().read()
+
+    film = Endless()
+    eyes = Referee(film, None, film.observe, session)
+    watcher = threading.Thread(target=eyes.run)
+    watcher.start()
+    assert began.wait(60)
+    eyes.stop()
+    watcher.join(60)
+    assert not watcher.is_alive()
+    assert film.closed == 1
+    assert (eyes.latest.status, eyes.latest.said) == ("ended", "The referee was stopped.")
+
+
+def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session):
+    class Gone(Film):
+        def read(self):
+            lost.set()
+            raise CameraLost("nobody there")
+
+    lost = threading.Event()
+    film = Gone()
+    eyes = Referee(film, None, film.observe, session)
+    watcher = threading.Thread(target=eyes.run)
+    watcher.start()
+    assert lost.wait(60)
+    eyes.stop()
+    watcher.join(60)
+    assert not watcher.is_alive()
+
+
+def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
+    eyes = referee(*hold(0), session.end, *hold(1000, red))
+    eyes.run()
+    assert rulings(session) == []
+    assert eyes.latest.said == "The session has ended."
+
+
+def test_a_game_goes_on_after_the_program_was_killed(referee, session, games, hold, red, blue):
+    referee(*hold(0, red)).run()
+    again = Session.reopen(session._log, session.id, games=games)
+    film = Film(*hold(1000, red), *hold(2000, red, blue))
+    Referee(film, None, film.observe, again).run()
+    assert rulings(again) == [(500, "accepted", "red"), (2500, "accepted", "blue")]

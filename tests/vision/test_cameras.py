@@ -1,0 +1,221 @@
+"""What every camera must do, and pictures in files, good and bad."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from table.errors import InputError
+from table.setup import parse_table
+from vision.cameras import SOURCES, CameraPort, open_camera
+from vision.cameras.files import decode_image, encode_jpeg, read_image
+
+WIDTH, HEIGHT = 96, 80
+TABLE = {
+    "format": "rinkside-table/1",
+    "camera": {"width": WIDTH, "height": HEIGHT, "matrix": [[90, 0, 48], [0, 90, 40], [0, 0, 1]], "distortion": [0, 0, 0, 0, 0]},
+    "fiducials": {"markers": [{"id": 0, "corners_mm": [[0, 40], [40, 40], [40, 0], [0, 0]]}]},
+    "board": {"kind": "open", "outline_mm": [[0, 0], [300, 0], [300, 200], [0, 200]]},
+    "game": {"name": "ice_boule", "colours": ["red", "blue"], "target": "green", "sizes": ["large"]},
+}
+
+
+@pytest.fixture(scope="module")
+def setup():
+    return parse_table(TABLE)
+
+
+def picture(seed=0, width=WIDTH, height=HEIGHT):
+    """A smooth R-G-B picture with a red left and a blue right half."""
+    image = np.zeros((height, width, 3), np.uint8)
+    image[:, : width // 2, 0] = 200
+    image[:, width // 2 :, 2] = 200
+    image[:, :, 1] = np.random.default_rng(seed).integers(0, 30, (height, 1))
+    return image
+
+
+def jpeg(**options):
+    return encode_jpeg(picture(**options), 95)
+
+
+def encoded(suffix, image=None, *flags):
+    _, data = cv2.imencode(suffix, picture() if image is None else image, list(flags))
+    return data.tobytes()
+
+
+# --- the contract; tests of other cameras add theirs by the same questions ---
+
+
+@pytest.fixture
+def camera(tmp_path, setup):
+    for at_ms in (250, 0, 10_250):
+        (tmp_path / f"{at_ms:09d}.jpg").write_bytes(jpeg(seed=at_ms))
+    (tmp_path / "notes.txt").write_text("not a picture")
+    camera = open_camera(f"folder:{tmp_path}", setup)
+    yield camera
+    camera.close()
+
+
+def test_a_camera_gives_frames_in_order_and_then_none(camera, setup):
+    frames = []
+    while frame := camera.read():
+        frames.append(frame)
+    assert camera.read() is None
+    assert [frame.seq for frame in frames] == [0, 1, 2]
+    assert [frame.at_ms for frame in frames] == [0, 250, 10_250]
+    for frame in frames:
+        assert frame.image.shape == (setup.camera.height, setup.camera.width, 3)
+        assert frame.image.dtype == np.uint8
+
+
+def test_a_camera_has_a_name_and_says_whether_it_is_simulated(camera: CameraPort):
+    assert camera.name.startswith("folder ")
+    assert camera.simulated is False
+
+
+def test_a_camera_is_closed_twice_and_read_no_more(camera):
+    camera.close()
+    camera.close()
+    with pytest.raises(ValueError, match="closed"):
+        camera.read()
+
+
+@pytest.mark.parametrize("spec", ["", "folder", "webcam:0", ":x", "FOLDER:/tmp"])
+def test_an_unknown_camera_is_refused_with_the_names_that_there_are(spec, setup):
+    with pytest.raises(InputError) as error:
+        open_camera(spec, setup)
+    assert "\n" not in str(error.value)
+    assert all(name in str(error.value) for name in SOURCES)
+
+
+# --- folders ---
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "expected pictures such as 000010250.jpg, found none"),
+        (["holiday.jpg"], "holiday.jpg: expected a file name of milliseconds"),
+        (["-250.jpg"], "expected a file name of milliseconds"),
+        (["²50.jpg"], "expected a file name of milliseconds"),
+        (["250.jpg", "0250.jpg"], "expected a time of its own"),
+    ],
+)
+def test_a_folder_that_is_no_film_is_refused(tmp_path, setup, names, message):
+    for name in names:
+        (tmp_path / name).write_bytes(jpeg())
+    with pytest.raises(InputError, match=message):
+        open_camera(f"folder:{tmp_path}", setup)
+
+
+def test_no_folder_is_said(tmp_path, setup):
+    with pytest.raises(InputError, match="expected a folder of pictures"):
+        open_camera(f"folder:{tmp_path / 'nowhere'}", setup)
+
+
+def test_a_broken_picture_in_a_folder_is_said_when_its_turn_comes(tmp_path, setup):
+    (tmp_path / "000.jpg").write_bytes(jpeg())
+    (tmp_path / "250.jpg").write_bytes(jpeg()[:-200])
+    camera = open_camera(f"folder:{tmp_path}", setup)
+    assert camera.read() is not None
+    with pytest.raises(InputError, match=r"250\.jpg: expected a whole picture"):
+        camera.read()
+
+
+# --- pictures ---
+
+
+def test_colours_are_red_green_blue(tmp_path):
+    for suffix in (".png", ".jpg"):
+        path = tmp_path / f"picture{suffix}"
+        path.write_bytes(encoded(suffix, np.ascontiguousarray(picture()[:, :, ::-1])))
+        image = read_image(path).image
+        assert np.abs(image.astype(int) - picture()).mean() < 5
+    assert np.array_equal(read_image(tmp_path / "picture.png").image, picture())
+
+
+def test_a_jpeg_that_was_encoded_here_is_read_here():
+    assert np.abs(decode_image(encode_jpeg(picture(), 95), "here").astype(int) - picture()).mean() < 3
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
+        encoded(".jpg", None, cv2.IMWRITE_JPEG_RST_INTERVAL, 1),
+        encoded(".jpg", picture()[:, :, 0]),
+        encoded(".png", np.dstack([picture(), np.full((HEIGHT, WIDTH), 255, np.uint8)])),
+        encoded(".png", picture().astype(np.uint16) * 257),
+        jpeg() + b"what some cameras put after the picture",
+    ],
+    ids=["progressive", "restarts", "grey", "alpha", "16 bit", "trailer"],
+)
+def test_every_usual_kind_of_picture_becomes_three_bytes_a_pixel(data):
+    image = decode_image(data, "here")
+    assert image.shape == (HEIGHT, WIDTH, 3)
+    assert image.dtype == np.uint8
+
+
+def exif(orientation, preview=b""):
+    """An EXIF segment; `preview` stands for the small picture that cameras put there."""
+    tiff = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" + bytes([orientation, 0, 0, 0]) + b"\0\0\0\0" + preview
+    body = b"Exif\0\0" + tiff
+    return b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
+
+
+def test_pixels_stay_where_the_sensor_had_them():
+    whole = jpeg()
+    assert decode_image(whole[:2] + exif(6) + whole[2:], "here").shape == (HEIGHT, WIDTH, 3)
+
+
+PREVIEWED = jpeg()[:2] + exif(1, jpeg(width=32, height=32)) + jpeg(width=WIDTH)[2:]
+WHOLE = {"jpeg": jpeg(), "with a preview": PREVIEWED, "progressive": encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1), "png": encoded(".png")}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@settings(max_examples=150, deadline=None)
+@given(share=st.floats(0, 1, exclude_max=True))
+@example(share=0.5)
+@example(share=1 - 1e-9)
+def test_a_picture_cut_short_anywhere_is_refused(kind, share):
+    data = WHOLE[kind]
+    assert decode_image(data, "here").shape == (HEIGHT, WIDTH, 3)
+    with pytest.raises(InputError, match=r"^here: expected a (whole )?picture") as error:
+        decode_image(data[: int(len(data) * share)], "here")
+    assert "\n" not in str(error.value)
+
+
+@given(data=st.binary(max_size=300), start=st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"BM", b"\xff\xd8\xff\xd9"]))
+def test_what_is_no_picture_is_refused_in_one_line(start, data):
+    with pytest.raises(InputError, match=r"^here: expected") as error:
+        decode_image(start + data, "here")
+    assert "\n" not in str(error.value)
+
+
+def test_a_png_with_a_wrong_byte_is_refused():
+    data = bytearray(encoded(".png"))
+    data[len(data) // 2] ^= 0x40
+    with pytest.raises(InputError, match="cut short or damaged"):
+        decode_image(bytes(data), "here")
+
+
+def test_a_picture_of_another_size_than_the_table_says_is_refused(tmp_path, setup):
+    path = tmp_path / "small.jpg"
+    path.write_bytes(jpeg(width=64, height=64))
+    assert read_image(path).image.shape == (64, 64, 3)
+    with pytest.raises(InputError, match=r"small\.jpg: expected 96 x 80 px as table\.json says, got 64 x 64 px"):
+        read_image(path, setup)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"hello"])
+def test_what_cannot_be_read_is_said_with_its_path(tmp_path, content):
+    path = tmp_path / "photo.jpg"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"photo\.jpg: expected a picture"):
+        read_image(path)
+    with pytest.raises(InputError, match="expected a picture"):
+        read_image(tmp_path)
