@@ -1,0 +1,198 @@
+"""Score `rinkside observe` on photographs with exact truth and write docs/ACCURACY.md (`make bench`).
+
+The photographs and the scoring are not Rinkside's own: RINKSIDE_BENCH names the folder with score.py and cases/ (see CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).parents[1]
+BENCH = Path(os.environ.get("RINKSIDE_BENCH", ROOT.parent / "shared" / "bench"))
+KINDS = {"boule": "Ice Boule", "storm": "Ice Storm"}
+"""Kinds that Rinkside reads so far, and the game that they show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One kind of photograph, with or without a picture of the empty table: what score.py says of each case, and how long each took."""
+
+    kind: str
+    with_empty: bool
+    cases: list[dict[str, Any]]
+    seconds: list[float]
+    summary: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        return f"{KINDS[self.kind]}{', empty table known' if self.with_empty else ''}"
+
+    @property
+    def failures(self) -> int:
+        return sum("failed" in wrong for case in self.cases for wrong in case["wrong"])
+
+
+def load_scoring() -> ModuleType:
+    """score.py as a module; ends the program with one line where it is not there."""
+    path = BENCH / "score.py"
+    spec = importlib.util.spec_from_file_location("score", path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        sys.exit(f"bench: expected score.py and cases/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
+    scoring = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(scoring)
+    return scoring
+
+
+def observe(case: Path, with_empty: bool) -> tuple[dict[str, Any] | str, float]:
+    """What the command prints of a case, or its complaint where it fails, and the seconds that it took from start to end."""
+    command = [str(Path(sys.executable).with_name("rinkside")), "observe", str(case / "image.jpg"), "--table", str(case / "table.json"), "--json"]
+    if with_empty:
+        command += ["--empty", str(case / "empty.jpg")]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return lines[-1].replace(f"{BENCH}/", ""), seconds
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document, seconds
+
+
+def run_kind(scoring: ModuleType, kind: str, with_empty: bool) -> Run:
+    """Every case of a kind, one after the other; a case that fails counts as one where nothing was found."""
+    cases: list[dict[str, Any]] = []
+    seconds: list[float] = []
+    for folder in sorted((BENCH / "cases").glob(f"{kind}-*")):
+        said, took = observe(folder, with_empty)
+        if isinstance(said, str):
+            pieces = json.loads((folder / "truth.json").read_text())["pieces"]
+            result: dict[str, Any] = {"case": folder.name, "truth": len(pieces), "pred": 0, "matched": 0, "rows": [], "wrong": [{"failed": said}]}
+        else:
+            result = scoring.score_case(folder, said)
+        cases.append(result)
+        seconds.append(took)
+        print(f"{folder.name}{' with empty' if with_empty else ''}: {took:.1f} s, {len(result['wrong'])} mistakes", file=sys.stderr)
+    return Run(kind, with_empty, cases, seconds, scoring.summary(cases))
+
+
+def percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def spread(values: dict[str, float | None] | None, unit: str) -> str:
+    if not values or values["p50"] is None:
+        return "–"
+    return " / ".join(f"{values[key]:.2f}" for key in ("p50", "p95", "max")) + f" {unit}"
+
+
+def calls(summary: dict[str, Any]) -> str:
+    counted = summary.get("calls")
+    return "–" if counted is None else " / ".join(str(counted.get(key, 0)) for key in ("right", "abstained", "wrong"))
+
+
+FIGURES: list[tuple[str, str, Callable[[Run], str]]] = [
+    ("photographs", "each of another table, camera and light", lambda run: str(len(run.cases))),
+    ("pieces on them", "inside the play area, as the truth has them", lambda run: str(run.summary["pieces"])),
+    ("photographs given up", "the command failed; its pieces count as not found", lambda run: str(run.failures)),
+    ("pieces found", "recall: share of true pieces with a reported one within 15 mm", lambda run: percent(run.summary["recall"])),
+    ("reports that are pieces", "precision: share of reports with a true piece within 15 mm", lambda run: percent(run.summary["precision"])),
+    ("colour right", "of the pieces found", lambda run: percent(run.summary["colour"])),
+    ("size right", "of the pieces found", lambda run: percent(run.summary["size"])),
+    ("pose right", "upright, lying or leaning, of the pieces found", lambda run: percent(run.summary["pose"])),
+    ("tables without a mistake", "every piece found, none invented, all three words right", lambda run: str(run.summary["tables_all_right"])),
+    ("base error", "p50 / p95 / max of the distance from the true base", lambda run: spread(run.summary["base_mm"], "mm")),
+    ("tip error", "p50 / p95 / max over lying pieces, seen from above", lambda run: spread(run.summary["tip_mm"], "mm")),
+    ("heading error", "p50 / p95 / max over lying pieces", lambda run: spread(run.summary["heading_deg"], "°")),
+    ("truth in the 95 % ellipse", "should be 95 %: less is over-confident, more is timid", lambda run: percent(run.summary["inside_95_ellipse"])),
+    ("gap error", "p50 / p95 / max of the gap to the target, Ice Boule", lambda run: spread(run.summary.get("gap_mm"), "mm")),
+    ("true gap within its ±", "should be 95 %", lambda run: percent(run.summary.get("gap_inside_95"))),
+    ("calls right / abstained / wrong", "who leads and for how many points; abstained: too close, people are asked", lambda run: calls(run.summary)),
+    ("time a photograph", "median, from starting the command to its end", lambda run: f"{statistics.median(run.seconds):.1f} s"),
+]
+
+
+def mistake(wrong: dict[str, Any]) -> str:
+    """A row of score.py's `wrong` as words."""
+    return "; ".join(f"{key} {value if isinstance(value, str) else json.dumps(value)}" for key, value in wrong.items())
+
+
+def page(runs: Sequence[Run]) -> str:
+    """docs/ACCURACY.md."""
+    titles = [run.title for run in runs]
+    rows = [f"| | {' | '.join(titles)} |", "|---" * (len(runs) + 1) + "|"]
+    rows += [f"| {name} | {' | '.join(figure(run) for run in runs)} |" for name, _, figure in FIGURES]
+    explained = [f"- **{name}**: {said}" for name, said, _ in FIGURES]
+    mistakes = [f"- {run.title}, {case['case']}: {mistake(wrong)}" for run in runs for case in run.cases for wrong in case["wrong"]]
+    return TEXT.format(
+        date=datetime.date.today().isoformat(),
+        version=metadata.version("rinkside"),
+        commit=commit(),
+        machine=f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}",
+        opencv=metadata.version("opencv-python-headless"),
+        table="\n".join(rows),
+        explained="\n".join(explained),
+        mistakes="\n".join(mistakes) or "None.",
+    )
+
+
+TEXT = """# How well Rinkside sees
+
+Measured {date} with Rinkside {version} (commit {commit}) on {machine} and OpenCV {opencv}.
+`make bench` writes this page; no figure on it is typed by hand.
+
+The photographs are path-traced from exact models and are not Rinkside's: see-through and opaque plastic, changing lights, tables,
+lenses, noise and JPEG quality. Each comes with the truth to the micron. They are a sample, and Rinkside was not tuned to them; they are
+also not your table. What no photograph here shows (other sets of pieces, sunlight, a camera that is knocked) is not promised.
+
+{table}
+
+"Empty table known": the same camera's picture of the table before play was given too (`--empty`).
+
+## What the figures say
+{explained}
+
+## Every mistake
+{mistakes}
+"""
+
+
+def commit() -> str:
+    """Short hash of what was measured, and whether anything differs from it."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    return git("rev-parse", "--short", "HEAD") + (", with changes" if changed else "")
+
+
+@click.command()
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Only these kinds; all without it.")
+@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "ACCURACY.md", help="The page to write.")
+def main(kinds: tuple[str, ...], out: Path) -> None:
+    """Score every photograph, without and with the picture of the empty table, and write the page."""
+    scoring = load_scoring()
+    runs = [run_kind(scoring, kind, with_empty) for kind in kinds or KINDS for with_empty in (False, True)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page(runs), encoding="utf-8")
+    print(f"wrote {out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
