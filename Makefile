@@ -1,5 +1,5 @@
 # Two commands are all that is needed: `make demo` and `make test`.  What they install stays in .venv; a second run
-# installs nothing and needs no network.  Another Python: `make demo PYTHON=python3.12`.
+# installs nothing and needs no network.  Another Python: `make demo PYTHON=python3.12`; options: `make demo ARGS="--port 8080"`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ endif
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
-	@$(BIN)/rinkside demo
+	@$(BIN)/rinkside demo $(ARGS)
 
 test: $(VENV)/ready-dev  ## run every test; style and types are tests too
 	@$(BIN)/python -m pytest

@@ -1,0 +1,69 @@
+"""What is documented is executed: commands, make targets, dependencies, links and examples of README and docs."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli import main
+from table.pieces import load_piece_set
+from table.setup import parse_table
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+EVERYTHING = "\n".join(TEXTS.values())
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def commands(program: str) -> list[str]:
+    """Lines of shell blocks, and inline code, that call a program with something."""
+    lines = [line.strip() for text in TEXTS.values() for block in blocks(text, "sh") for line in block.splitlines()]
+    return sorted({line for line in lines + re.findall(r"`([^`\n]+)`", EVERYTHING) if line.startswith(f"{program} ")})
+
+
+@pytest.mark.parametrize("command", commands("rinkside"))
+def test_a_documented_command_is_understood(command: str) -> None:
+    """Everything on the line is read before --help is obeyed: an option that is not there is an error."""
+    words = [word for word in shlex.split(command)[1:] if word != "--help"]
+    said = CliRunner().invoke(main, [*words, "--help"])
+    assert said.exit_code == 0, said.output
+    assert said.output.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("command", commands("make"))
+def test_a_documented_make_target_is_there(command: str) -> None:
+    target = shlex.split(command)[1]
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    reasons = re.findall(r"^\| \[([\w-]+)\]", TEXTS["README.md"], re.MULTILINE)
+    assert reasons == [re.split(r"[<>=!~ ]", needed)[0] for needed in project["dependencies"]]
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_examples_of_files_are_good(tmp_path: Path) -> None:
+    (example,) = blocks(TEXTS["FORMATS.md"], "json")
+    assert parse_table(json.loads(example)).game.target == "green"
+    (own_set,) = blocks(TEXTS["FORMATS.md"], "toml")
+    (tmp_path / "my-set.toml").write_text(own_set)
+    assert load_piece_set("my-set.toml", tmp_path)["medium"].height_mm == 34.9
+
+
+def test_the_changelog_knows_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"## [{version}]" in TEXTS["CHANGELOG.md"]
