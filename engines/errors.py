@@ -1,0 +1,35 @@
+"""The three ways in which a move can be wrong: not readable, not legal, not clear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from table.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or ruling), a sentence."""
+
+    code: str
+    clause: str
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.said} ({self.clause})"
+
+
+class InvalidNotation(InputError):  # noqa: N818  # the name that the field uses
+    """Text that is no move or state of this game; the message quotes it and shows what was expected."""
+
+
+class IllegalMove(ValueError):  # noqa: N818
+    """A readable move that the rules forbid now; `violation` says which rule."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(str(violation))
+        self.violation = violation
+
+
+class AmbiguousMove(InputError):  # noqa: N818
+    """Text that fits more than one thing that may have happened."""

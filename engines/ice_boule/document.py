@@ -1,0 +1,60 @@
+"""The state of a game of Ice Boule as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engines.ice_boule.rules import outcome, turn
+from engines.ice_boule.state import State
+
+
+def state_document(state: State) -> dict[str, Any]:
+    """The state as plain data for logs and pages, every key always there; lengths in mm.
+
+    ::
+
+        {"leading": "blue",              # who leads this end, or led the one just over; None: nobody
+         "next": "yellow",               # who throws a projectile next; None between ends
+         "points_if_over": 1,            # points of the leader if the end stopped now, or of the end just over; 0 for a tie
+         "points_too_close": False,      # those points hang on a distance too close to call
+         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of play, or nothing thrown
+         "end": None,                    # the end just over: {"kind": "won" | "tied" | "void", "winner": "blue" or None, "points": 2}
+         "phase": "throw",               # target | throw | over
+         "starter": "blue",              # who throws, or threw, the target of this end
+         "target": "green",              # its colour, None between ends
+         "turn": "Yellow throws next.",  # in a sentence
+         "may_stop": False,              # the next player may stop instead (ruling ice_boule.7)
+         "scores": {"blue": 0, "yellow": 0},
+         "left": {"blue": 3, "yellow": 4},          # projectiles each may still throw in this end
+         "sizes": {"blue": "large", "yellow": None},
+         "pieces": "blue 57.52",         # the layout, in the notation of moves
+         "line": ((0.0, 80.0), (600.0, 80.0)) or None,
+         "rulings": {"stop": "may"},
+         "state": "players blue yellow; ...",       # the line that State.parse reads
+         "outcome": None}                # a sentence when the game is over
+    """
+    ended = outcome(state)
+    leaders = state.layout.leaders
+    points = state.layout.points(next(iter(leaders))) if len(leaders) == 1 else 0
+    end = state.end
+    return {
+        "leading": state.leading,
+        "next": state.next,
+        "points_if_over": end.points if end else points,
+        "points_too_close": any(state.layout.points_in_doubt(leader) for leader in leaders),
+        "gap_mm": state.last.lie.gap_mm if state.last and state.last.lie else None,
+        "end": {"kind": end.kind, "winner": end.winner, "points": end.points} if end else None,
+        "phase": "over" if ended else "throw" if state.target else "target",
+        "starter": state.starter,
+        "target": state.target,
+        "turn": f"The game is over: {ended}." if ended else turn(state),
+        "may_stop": state.may_stop,
+        "scores": dict(zip(state.players, state.scores, strict=True)),
+        "left": {player: state.left(player) for player in state.players},
+        "sizes": dict(zip(state.players, state.sizes, strict=True)),
+        "pieces": str(state.layout),
+        "line": (state.line.from_mm, state.line.to_mm) if state.line else None,
+        "rulings": dict(state.rulings),
+        "state": str(state),
+        "outcome": str(ended) if ended else None,
+    }

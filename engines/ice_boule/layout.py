@@ -1,0 +1,146 @@
+"""How projectiles lie round the target: every one in play, nearest first, and what is known about neighbours.
+
+Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said so), `=` equal (people
+said so), `~` too close to call, listed by best estimate.  What lies between two `<` is one block: all that is in doubt
+there is in doubt with each other.  Between pieces of one colour `<` is only how they are listed.  Distances are mm,
+`touching`, or `on` for a piece that stands on the target.  No piece in play is written `nothing`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engines.errors import InvalidNotation
+from table.pieces import COLOURS
+
+TOUCHING = "touching"
+ON = "on"
+NOTHING = "nothing"
+FARTHEST_MM = 100_000.0
+_NUMBER = re.compile(r"\d{1,6}(\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """One projectile in play, by its distance from the target; kept to 0.01 mm."""
+
+    colour: str
+    gap_mm: float
+    on_target: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gap_mm <= FARTHEST_MM:
+            raise InvalidNotation(f"expected a distance of 0 to {FARTHEST_MM:.0f} mm, got {self.gap_mm}")
+        if self.on_target and self.gap_mm:
+            raise InvalidNotation(f"expected no gap for a piece on the target, got {self.gap_mm} mm")
+        object.__setattr__(self, "gap_mm", round(self.gap_mm, 2))
+
+    @property
+    def worth(self) -> int:
+        """Points, if it counts (printed rules, "Distances and Scoring")."""
+        return 2 if self.on_target else 1
+
+    @property
+    def distance(self) -> str:
+        """As people write it: `on`, `touching` or mm."""
+        if self.on_target:
+            return ON
+        return f"{self.gap_mm:.2f}" if self.gap_mm else TOUCHING
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Rises with the distance; on the target comes before touching it."""
+        return not self.on_target, self.gap_mm
+
+    def __str__(self) -> str:
+        return f"{self.colour} {self.distance}"
+
+    @classmethod
+    def parse(cls, text: str) -> Lie:
+        """`blue 57.52`, `blue touching` or `blue on`; raises InvalidNotation."""
+        colour, _, distance = text.partition(" ")
+        if colour not in COLOURS or not (distance in (ON, TOUCHING) or _NUMBER.fullmatch(distance)):
+            raise InvalidNotation(f"expected a colour and a distance such as 'blue 57.52', 'blue touching' or 'blue on', got {text!r}")
+        return cls(colour, 0.0 if distance in (ON, TOUCHING) else float(distance), distance == ON)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Projectiles in play, nearest first; `relations[k]` (`<`, `=` or `~`) stands between `lies[k]` and `lies[k + 1]`."""
+
+    lies: tuple[Lie, ...] = ()
+    relations: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.relations) != max(len(self.lies) - 1, 0) or not set(self.relations) <= set("<=~"):
+            raise InvalidNotation(f"expected '<', '=' or '~' between each two of {len(self.lies)} pieces, got {' '.join(self.relations)!r}")
+        for near, relation, far in zip(self.lies, self.relations, self.lies[1:], strict=False):
+            if near.rank > far.rank:
+                raise InvalidNotation(f"expected the nearest piece first, got '{near}' before '{far}'")
+            if relation == "=" and near.rank != far.rank:
+                raise InvalidNotation(f"expected equal distances on both sides of '=', got '{near} = {far}'")
+        if sum(lie.on_target for lie in self.lies) > 1:
+            raise InvalidNotation(f"expected one piece on the target at most, got '{self}'")
+
+    def __str__(self) -> str:
+        if not self.lies:
+            return NOTHING
+        rest = (f" {relation} {lie}" for relation, lie in zip(self.relations, self.lies[1:], strict=True))
+        return f"{self.lies[0]}{''.join(rest)}"
+
+    @classmethod
+    def parse(cls, text: str) -> Layout:
+        """The layout in `yellow 12.05 < blue 29.37`, or `nothing`; raises InvalidNotation."""
+        if text == NOTHING:
+            return cls()
+        parts = re.split(r"\s*([<=~])\s*", text)
+        return cls(tuple(map(Lie.parse, parts[::2])), tuple(parts[1::2]))
+
+    def of(self, colour: str) -> tuple[Lie, ...]:
+        """Lies of one colour, nearest first."""
+        return tuple(lie for lie in self.lies if lie.colour == colour)
+
+    def relation(self, i: int, j: int) -> str:
+        """What is known about `lies[i]` and `lies[j]`, i < j: `<`, `=` or `~`."""
+        between = self.relations[i:j]
+        return "<" if "<" in between else "~" if "~" in between else "="
+
+    @property
+    def leaders(self) -> frozenset[str]:
+        """Colours that share the leading distance, by best estimate; empty if nothing is in play."""
+        return self._colours(self._runs("=")[0]) if self.lies else frozenset()
+
+    @property
+    def lead_in_doubt(self) -> bool:
+        """Does it hang on a distance too close to call who leads?"""
+        return bool(self.lies) and self._doubtful(self._runs("=~")[0])
+
+    def points(self, colour: str) -> int:
+        """Points of a colour for its pieces nearer than every other colour's, by best estimate."""
+        total = 0
+        for run in self._runs("="):
+            if self._colours(run) != {colour}:
+                break
+            total += sum(self.lies[k].worth for k in run)
+        return total
+
+    def points_in_doubt(self, colour: str) -> bool:
+        """Do the points of the colour that leads hang on a distance too close to call?"""
+        for run in self._runs("=~"):
+            if self._colours(run) != {colour}:
+                return colour in self._colours(run) and self._doubtful(run)
+        return False
+
+    def _runs(self, links: str) -> list[range]:
+        """Neighbours joined by relations in `links`."""
+        breaks = [0, *(k + 1 for k, relation in enumerate(self.relations) if relation not in links), len(self.lies)]
+        return [range(start, stop) for start, stop in pairwise(breaks)]
+
+    def _colours(self, run: range) -> frozenset[str]:
+        return frozenset(self.lies[k].colour for k in run)
+
+    def _doubtful(self, run: range) -> bool:
+        """Has a run between two `<` several colours, not all of them said to be equal?"""
+        return len(self._colours(run)) > 1 and "~" in self.relations[run.start : run.stop - 1]

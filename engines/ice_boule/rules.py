@@ -1,0 +1,325 @@
+"""The rules of Ice Boule: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+
+Clauses are sections of the printed rules ("Before each end", "Play", "Distances and Scoring", "Goal") or rulings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import assert_never
+
+from engines.errors import IllegalMove, Violation
+from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
+from engines.ice_boule.moves import OUT, Line, Move, Sizes, Stop, Target, Throw, Void, parse_move
+from engines.ice_boule.state import POINTS_TO_WIN, PROJECTILES, RULINGS, End, Last, State, fresh
+from engines.rulings import choose
+from table.pieces import COLOURS
+
+__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
+
+SETUP, PLAY, SCORING, GOAL = "Before each end", "Play", "Distances and Scoring", "Goal"
+SIZES = ("small", "medium", "large")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: the winner, and every player's score."""
+
+    winner: str
+    players: tuple[str, ...]
+    scores: tuple[int, ...]
+
+    def __str__(self) -> str:
+        score = dict(zip(self.players, self.scores, strict=True))
+        won = score.pop(self.winner)
+        others = ", ".join(f"{player}'s {points}" for player, points in score.items())
+        return f"{self.winner} won with {won} points" + (f" to {others}" if others else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LegalMoves:
+    """What is legal now.
+
+    Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one example of each kind, each
+    itself legal: a target of every free colour; the same size for all; a throw that knocks nothing, for every place among the
+    pieces that lie there (on the target, touching it, level with the leading piece, before, between and behind them) and one
+    that is out; stop; void.
+    `len` counts the examples.  Prints what is allowed in words.
+    """
+
+    state: State
+
+    def __contains__(self, move: object) -> bool:
+        return isinstance(move, Move) and violation(self.state, move) is None
+
+    def __iter__(self) -> Iterator[Move]:
+        return (move for move in _examples(self.state) if move in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        state = self.state
+        if state.winner:
+            return "nothing: the game is over"
+        if state.next is None:
+            return f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than {', '.join(state.players)}"
+        sizes = Sizes(tuple((player, SIZES[0]) for player in state.players)) in self
+        throw = f"throw {state.next} {state.size(state.next) or 'SIZE'} DISTANCE: PIECES"
+        allowed = {
+            "sizes " + " ".join(f"{player}=SIZE" for player in state.players): sizes,
+            f"{throw} | throw {state.next} {OUT}: PIECES": not (sizes and state.ruling("sizes") == "declared"),
+            f"stop {state.next}": state.may_stop,
+            "void": True,
+        }
+        return " | ".join(text for text, now in allowed.items() if now)
+
+
+def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
+    """A new game: `players` are 1 to 10 colours in turn order, the first one starts; `rulings` differ from the defaults.
+
+    Raises InputError.
+    """
+    return fresh(players, choose(RULINGS, rulings))
+
+
+def play(state: State, move: Move) -> State:
+    """The state after a move, in which an end that is over is scored; raises IllegalMove."""
+    wrong = violation(state, move)
+    if wrong:
+        raise IllegalMove(wrong)
+    match move:
+        case Line():
+            return replace(state, line=move)
+        case Target():
+            seats = len(state.players)
+            begun = replace(state, target=move.colour, sizes=(None,) * seats, thrown=(0,) * seats)
+            return replace(begun, last=None, leading=None, layout=Layout(), end=None)
+        case Sizes():
+            chosen = dict(move.chosen)
+            return replace(state, sizes=tuple(chosen[player] for player in state.players))
+        case Throw():
+            thrown = _throw(state, move)
+            return thrown if thrown.next else _end(thrown)
+        case Stop():
+            return _end(replace(state, layout=move.layout or state.layout))
+        case Void():
+            return _end(replace(state, layout=Layout(), leading=None))
+        case _:
+            assert_never(move)
+
+
+def violation(state: State, move: Move) -> Violation | None:
+    """Which rule forbids the move now, or None."""
+    if state.winner:
+        return Violation("boule.over", GOAL, f"The game is over: {state.winner} has {POINTS_TO_WIN} points or more.")
+    match move:
+        case Line():
+            return _line_violation(state, move)
+        case Target():
+            return _target_violation(state, move)
+        case Sizes():
+            return _sizes_violation(state, move)
+        case Throw():
+            return _turn_violation(state, move) or _layout_violation(state, move) or _doubt_violation(_throw(state, move))
+        case Stop():
+            return _stop_violation(state, move)
+        case Void():
+            return _no_target(state, "boule.void.time")
+        case _:
+            assert_never(move)
+
+
+def legal_moves(state: State) -> LegalMoves:
+    """All moves that are legal now."""
+    return LegalMoves(state)
+
+
+def outcome(state: State) -> Outcome | None:
+    """Who won, None while the game runs (ruling ice_boule.8: the end in which 13 are reached is played out)."""
+    return Outcome(state.winner, state.players, state.scores) if state.winner else None
+
+
+def _throw(state: State, move: Throw) -> State:
+    """After a throw has come to rest, before the end is scored."""
+    here = state.players.index(move.player)
+    thrown = tuple(count + (seat == here) for seat, count in enumerate(state.thrown))
+    sizes = tuple((move.size or size) if seat == here else size for seat, size in enumerate(state.sizes))
+    leading = _leading(state, move)
+    return replace(state, thrown=thrown, sizes=sizes, last=Last(move.player, move.lie), leading=leading, layout=move.layout)
+
+
+def _leading(state: State, move: Throw) -> str | None:
+    """Who leads where everything lies now; an equal distance leaves the lead where it was (ruling ice_boule.6)."""
+    nearest = move.layout.leaders
+    if len(nearest) < 2:
+        return next(iter(nearest), None)
+    if state.ruling("equal") == "take" and move.player in nearest:
+        return move.player
+    return state.leading if state.leading in nearest else None
+
+
+def _end(state: State) -> State:
+    """Score the end (printed rules, "Distances and Scoring"; rulings ice_boule.4 to .6)."""
+    nearest = state.layout.leaders
+    if len(nearest) == 1:
+        (winner,) = nearest
+        end = End("won", winner, state.layout.points(winner))
+        starter = winner
+    else:
+        end = End("tied" if nearest else "void")
+        starter = state.starter if state.ruling("repeat") == "same" else state.after(state.starter)[0]
+    scores = tuple(score + (end.points if player == end.winner else 0) for player, score in zip(state.players, state.scores, strict=True))
+    return replace(state, scores=scores, starter=starter, line=None, target=None, end=end)
+
+
+def _no_target(state: State, code: str) -> Violation | None:
+    if state.target is None:
+        return Violation(code, SETUP, f"No target lies on the table yet; {state.starter} throws it first.")
+    return None
+
+
+def _line_violation(state: State, move: Line) -> Violation | None:
+    if state.target is not None:
+        return Violation("boule.line.time", SETUP, "The starting line is chosen before the target is thrown, and then stays for the end.")
+    if move.from_mm == move.to_mm:
+        return Violation("boule.line.short", SETUP, "A starting line runs between two different points.")
+    return None
+
+
+def _target_violation(state: State, move: Target) -> Violation | None:
+    if state.target is not None:
+        return Violation("boule.target.time", SETUP, f"The {state.target} target is in play already, until the end is over.")
+    if move.colour in state.players:
+        return Violation("boule.target.colour", SETUP, f"The target has a colour that nobody plays, and {move.colour} is a player's.")
+    return None
+
+
+def _sizes_violation(state: State, move: Sizes) -> Violation | None:
+    if state.target is None or any(state.thrown) or any(state.sizes):
+        return Violation("boule.sizes.time", SETUP, "Sizes are chosen once an end, after the target is thrown and before the first piece.")
+    if sorted(player for player, _ in move.chosen) != sorted(state.players):
+        return Violation("boule.sizes.players", SETUP, f"Each player chooses one size: {', '.join(state.players)}.")
+    return None
+
+
+def _turn_violation(state: State, move: Throw) -> Violation | None:
+    """May this player throw now, and a piece of this size?"""
+    player = move.player
+    if player not in state.players:
+        return Violation("boule.throw.player", PLAY, f"Nobody plays {player}; the players are {', '.join(state.players)}.")
+    if no_target := _no_target(state, "boule.throw.no_target"):
+        return no_target
+    if state.ruling("sizes") == "declared" and not any(state.sizes):
+        return Violation("boule.throw.sizes", SETUP, "Everybody chooses a size first; nobody throws before that.")
+    if not state.left(player):
+        said = f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays. {turn(state)}"
+        return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", said)
+    if player != state.next:
+        return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", f"It is not {player}'s throw. {turn(state)}")
+    size = state.size(player)
+    if move.size and size and move.size != size:
+        said = f"{player.capitalize()} throws {size} pieces in this end, and this one is {move.size}."
+        return Violation("boule.throw.size", SETUP, said)
+    return None
+
+
+def turn(state: State) -> str:
+    """Whose throw it is, in a sentence."""
+    if state.next is None:
+        return f"{state.starter.capitalize()} throws the target next."
+    if state.may_stop:
+        return f"Only {state.next} has pieces left, and may throw on or stop."
+    return f"{state.next.capitalize()} throws next."
+
+
+def _layout_violation(state: State, move: Throw) -> Violation | None:
+    """Can these pieces lie there after this throw?"""
+    for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
+        if colour not in state.players:
+            return Violation("boule.throw.colour", PLAY, f"Nobody plays {colour}, so no {colour} piece is measured.")
+        most = len(state.layout.of(colour)) + (colour == move.player and move.lie is not None)
+        if len(move.layout.of(colour)) > most:
+            got = len(move.layout.of(colour))
+            said = f"One piece is thrown at a time: {colour} can have {most} in play after this throw, and {got} lie there."
+            return Violation("boule.throw.pieces", PLAY, said)
+    return None
+
+
+def _doubt_violation(after: State) -> Violation | None:
+    """Does what the table hangs on now rest on a distance too close to call?"""
+    if after.layout.lead_in_doubt:
+        said = f"Who leads is too close to call: {after.layout}. The players measure or decide."
+        return Violation("boule.too_close", "ruling ice_boule.2", said)
+    if after.next is None:
+        return _points_doubt(after.layout)
+    return None
+
+
+def _points_doubt(layout: Layout) -> Violation | None:
+    if any(layout.points_in_doubt(leader) for leader in layout.leaders):
+        said = f"The score of the end is too close to call: {layout}. The players measure or decide."
+        return Violation("boule.too_close", "ruling ice_boule.2", said)
+    return None
+
+
+def _stop_violation(state: State, move: Stop) -> Violation | None:
+    if no_target := _no_target(state, "boule.stop.time"):
+        return no_target
+    if state.ruling("stop") == "never":
+        return Violation("boule.stop.ruling", "ruling ice_boule.7", "Here the leader throws all pieces; stopping was ruled out before play.")
+    if not state.may_stop or move.player != state.next:
+        said = f"Only the leader may stop, and only when nobody else has a piece left. {turn(state)}"
+        return Violation("boule.stop.turn", "ruling ice_boule.7", said)
+    layout = move.layout or state.layout
+    pieces, lying = (sorted((lie.colour, lie.on_target) for lie in placed.lies) for placed in (layout, state.layout))
+    if pieces != lying or layout.leaders != state.layout.leaders:
+        return Violation("boule.stop.pieces", SCORING, f"Nothing moved since the last throw, and the pieces in play are {state.layout}.")
+    return _doubt_violation(replace(state, layout=layout)) or _points_doubt(layout)
+
+
+def _examples(state: State) -> Iterator[Move]:
+    """Moves that may be legal, one or more of each kind that has a finite number of results."""
+    if state.next is None:
+        yield from (Target(colour) for colour in COLOURS)
+        return
+    player = state.next
+    yield from (Sizes(tuple((other, size) for other in state.players)) for size in SIZES)
+    for size in [state.size(player)] if state.size(player) else SIZES:
+        for lie in _places(player, state.layout):
+            yield Throw(player, size, lie, _with(state.layout, lie))
+        for lie, layout in _level(state.layout, player):
+            yield Throw(player, size, lie, layout)
+    yield Throw(player, None, None, state.layout)
+    yield Stop(player)
+    yield Void()
+
+
+def _places(player: str, layout: Layout) -> Iterator[Lie]:
+    """Places for one more piece: on the target, touching, before, between and behind what lies there."""
+    if not any(lie.on_target for lie in layout.lies):
+        yield Lie(player, 0.0, on_target=True)
+    yield Lie(player, 0.0)
+    gaps_mm = [0.0, *(lie.gap_mm for lie in layout.lies)]
+    yield from (Lie(player, (near + far) / 2) for near, far in pairwise(gaps_mm) if far - near >= 0.02)
+    yield Lie(player, min(gaps_mm[-1] + 50.0, FARTHEST_MM))
+
+
+def _with(layout: Layout, lie: Lie) -> Layout:
+    """One more piece, behind all that are as near or nearer; in doubt where its neighbours are."""
+    at = sum(other.rank <= lie.rank for other in layout.lies)
+    joined = list(layout.relations)
+    if 0 < at < len(layout.lies):
+        joined[at - 1 : at] = ["~", "~"] if joined[at - 1] == "~" else ["<", "<"]
+    elif layout.lies:
+        joined.insert(at, "<")
+    return Layout((*layout.lies[:at], lie, *layout.lies[at:]), tuple(joined))
+
+
+def _level(layout: Layout, player: str) -> Iterator[tuple[Lie, Layout]]:
+    """A piece that the players call equal with the leading one."""
+    if layout.lies and not layout.lies[0].on_target:
+        lie = replace(layout.lies[0], colour=player)
+        yield lie, Layout((layout.lies[0], lie, *layout.lies[1:]), ("=", *layout.relations))

@@ -1,0 +1,242 @@
+"""The state of a game of Ice Boule: frozen, printed as one line, parsed back from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from engines.errors import InvalidNotation
+from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.moves import OUT, Line, line_text, parse_line, parse_size
+from engines.rulings import Chosen, Ruling, choose
+from table.errors import InputError
+from table.pieces import COLOURS
+
+T = TypeVar("T")
+
+PIECES = 5
+"""Pieces of the chosen size that each player has (printed rules: five trios a colour)."""
+PROJECTILES = PIECES - 1
+"""The last piece left serves as Centrifuge and is never thrown."""
+PLAYERS_MOST = 10
+POINTS_TO_WIN = 13
+NONE = "-"
+
+RULINGS = (
+    Ruling("sizes", "Before each end", ("shown", "declared"), "shown: the first piece thrown shows the size chosen; declared: said before play"),
+    Ruling("repeat", "ruling ice_boule.5", ("same", "next"), "who starts a tied or void end again: the same player, or the next in turn order"),
+    Ruling("equal", "ruling ice_boule.6", ("keep", "take"), "an equal distance: the lead stays where it was, or the thrower takes it"),
+    Ruling("stop", "ruling ice_boule.7", ("may", "never"), "may the leader, alone with pieces left, stop throwing"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an end ended: `won` by `winner` for `points`; `tied` at the leading distance; `void`, nothing to measure."""
+
+    kind: Literal["won", "tied", "void"]
+    winner: str | None = None
+    points: int = 0
+
+    def __str__(self) -> str:
+        return f"won {self.winner} {self.points}" if self.winner else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last throw: who, and where it came to rest then (None: out of the play area)."""
+
+    player: str
+    lie: Lie | None
+
+    def __str__(self) -> str:
+        return f"{self.player} {self.lie.distance if self.lie else OUT}"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of a game.  `scores`, `sizes` and `thrown` go with `players`, who are in turn order.
+
+    Between ends `target` is None, `starter` starts the next one, and `end`, `layout` and the rest still show the last.
+    """
+
+    players: tuple[str, ...]
+    scores: tuple[int, ...]
+    starter: str
+    sizes: tuple[str | None, ...]
+    thrown: tuple[int, ...]
+    rulings: Chosen
+    line: Line | None = None
+    target: str | None = None
+    last: Last | None = None
+    leading: str | None = None
+    layout: Layout = Layout()  # noqa: RUF009  # frozen
+    end: End | None = None
+
+    def ruling(self, name: str) -> str:
+        """The value in force of a ruling."""
+        return dict(self.rulings)[name]
+
+    def left(self, player: str) -> int:
+        """Projectiles that a player may still throw in this end."""
+        return PROJECTILES - self.thrown[self.players.index(player)]
+
+    def size(self, player: str) -> str | None:
+        """The size that a player throws in this end, None while it is not known."""
+        return self.sizes[self.players.index(player)]
+
+    def after(self, player: str) -> tuple[str, ...]:
+        """All players in turn order from the one after `player`, who comes last."""
+        here = self.players.index(player) + 1
+        return self.players[here:] + self.players[:here]
+
+    @property
+    def next(self) -> str | None:
+        """Who throws a projectile next; None between ends.
+
+        Printed rules, "Play"; rulings ice_boule.3 and .7: who does not lead throws on; then in turn order, the leader
+        passed over while anybody else has a piece to throw.
+        """
+        if self.target is None:
+            return None
+        if self.last is None:
+            return self.starter
+        thrower = self.last.player
+        able = [player for player in self.after(thrower) if self.left(player)]
+        others = [player for player in able if player != self.leading]
+        if thrower in others:
+            return thrower
+        return next(iter(others or able), None)
+
+    @property
+    def may_stop(self) -> bool:
+        """Does only the leader have pieces left, and may stop (ruling ice_boule.7)?"""
+        return self.leading is not None and self.next == self.leading and self.ruling("stop") == "may"
+
+    @property
+    def winner(self) -> str | None:
+        """Who has 13 points or more, at the end of an end."""
+        return next((player for player, score in zip(self.players, self.scores, strict=True) if score >= POINTS_TO_WIN), None)
+
+    def __str__(self) -> str:
+        words = {
+            "players": " ".join(self.players),
+            "scores": " ".join(map(str, self.scores)),
+            "starter": self.starter,
+            "line": line_text(self.line) if self.line else NONE,
+            "target": self.target or NONE,
+            "sizes": " ".join(size or NONE for size in self.sizes),
+            "thrown": " ".join(map(str, self.thrown)),
+            "last": self.last or NONE,
+            "leading": self.leading or NONE,
+            "pieces": self.layout,
+            "end": self.end or NONE,
+            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
+        }
+        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+
+    @classmethod
+    def parse(cls, text: str) -> State:
+        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        try:
+            return _parse(text)
+        except InputError as error:
+            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+
+
+def fresh(players: Sequence[str], rulings: Chosen) -> State:
+    """The state before the first target is thrown; raises InputError for players that cannot play.
+
+    Players are colours, in turn order; the first one starts (the printed rules draw lots for it).
+    """
+    players = tuple(players)
+    if not 1 <= len(players) <= PLAYERS_MOST:
+        raise InputError(f"players: expected 1 to {PLAYERS_MOST}, got {len(players)}")
+    for player in players:
+        if player not in COLOURS:
+            raise InputError(f"players: expected colours ({', '.join(COLOURS)}), got {player!r}")
+        if players.count(player) > 1:
+            raise InputError(f"players: expected each colour once, got {player!r} {players.count(player)} times")
+    seats = len(players)
+    return State(players, (0,) * seats, players[0], (None,) * seats, (0,) * seats, rulings)
+
+
+_KEYS = ("players", "scores", "starter", "line", "target", "sizes", "thrown", "last", "leading", "pieces", "end", "rulings")
+
+
+def _parse(text: str) -> State:
+    words: dict[str, str] = {}
+    for part in text.removesuffix(".").split("; "):
+        key, _, value = part.partition(" ")
+        words[key] = value
+    if tuple(words) != _KEYS or not text.endswith("."):
+        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
+    pairs = [word.split("=") for word in words["rulings"].split(" ")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InvalidNotation(f"expected rulings such as stop=may, got {words['rulings']!r}")
+    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)))
+    state = State(
+        players=blank.players,
+        scores=_counts(words["scores"]),
+        starter=words["starter"],
+        sizes=tuple(_optional(size, parse_size) for size in words["sizes"].split(" ")),
+        thrown=_counts(words["thrown"]),
+        rulings=blank.rulings,
+        line=_optional(words["line"], parse_line),
+        target=_optional(words["target"], str),
+        last=_optional(words["last"], _last),
+        leading=_optional(words["leading"], str),
+        layout=Layout.parse(words["pieces"]),
+        end=_optional(words["end"], _end),
+    )
+    _check(state)
+    return state
+
+
+def _optional(text: str, parse: Callable[[str], T]) -> T | None:
+    return None if text == NONE else parse(text)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", text):
+        raise InvalidNotation(f"expected whole numbers, one a player, got {text!r}")
+    return tuple(map(int, text.split(" ")))
+
+
+def _last(text: str) -> Last:
+    player, _, distance = text.partition(" ")
+    return Last(player, None if distance == OUT else Lie.parse(text))
+
+
+def _end(text: str) -> End:
+    found = re.fullmatch(r"(tied|void)|won (\w+) (\d{1,2})", text)
+    if not found:
+        raise InvalidNotation(f"expected an end such as 'won blue 2', 'tied' or 'void', got {text!r}")
+    kind, winner, points = found.groups()
+    return End("won", winner, int(points)) if winner else End("tied" if kind == "tied" else "void")
+
+
+def _check(state: State) -> None:
+    """Refuse a state that no game can reach by counting its parts."""
+    seats = len(state.players)
+    lying = {colour: len(state.layout.of(colour)) for colour in {lie.colour for lie in state.layout.lies}}
+    people = [state.starter, state.last and state.last.player, state.leading, state.end and state.end.winner]
+    wrong = {
+        f"{seats} scores, sizes and numbers thrown": not len(state.scores) == len(state.sizes) == len(state.thrown) == seats,
+        "starter, last thrower, leader and winner among the players": not {*people, *lying} - {None} <= set(state.players),
+        "a target that nobody plays": state.target is not None and state.target not in set(COLOURS) - set(state.players),
+        f"0 to {PROJECTILES} pieces thrown by each": max(state.thrown) > PROJECTILES,
+        "a last throw where pieces were thrown, and only there": (state.last is None) == any(state.thrown),
+        "no target once the end is over": state.target is not None and state.end is not None,
+        "how the end ended, or its target": state.target is None and state.end is None and any(state.thrown),
+        "a leader that leads": state.leading is not None and state.leading not in state.layout.leaders,
+    }
+    for expected, refused in wrong.items():
+        if refused:
+            raise InvalidNotation(f"expected {expected}")
+    if any(count > state.thrown[state.players.index(colour)] for colour, count in lying.items()):
+        raise InvalidNotation(f"expected no more pieces than were thrown, got '{state.layout}'")
+    if state.target is not None and state.next is None:
+        raise InvalidNotation("expected somebody with a piece left to throw while the end runs")

@@ -1,0 +1,70 @@
+"""What a judge says about a settled table: a closed union of frozen values.
+
+`code` is stable and made for programs, `said` is the sentence for people, `rests_on` the section of the printed rules or the
+ruling that decides, `player` whom it concerns, `evidence` plain data (lengths in mm, sigma = one standard deviation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engines.errors import Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    code: str
+    said: str
+    rests_on: str = ""
+    player: str | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted(_Verdict):
+    """Something legal happened: `moves`, in the game's notation, take the state there."""
+
+    moves: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(_Verdict):
+    """Something happened that the rules forbid; the state stays.  `tried` is the move as far as it can be written."""
+
+    tried: tuple[str, ...] = ()
+
+
+class Choice(NamedTuple):
+    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts)."""
+
+    label: str
+    moves: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous(_Verdict):
+    """The picture cannot decide: people are asked which of `choices` it was."""
+
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting(_Verdict):
+    """Nothing happened yet that counts; `said` tells what the game waits for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannotSee(_Verdict):
+    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed estimate."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee
+
+
+def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any]) -> Refused:
+    """The verdict for a move that the rules forbid."""
+    return Refused(code=violation.code, said=violation.said, rests_on=violation.clause, player=player, tried=tried, evidence=evidence)
