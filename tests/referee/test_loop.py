@@ -40,7 +40,7 @@ class Film:
                 shot()
                 continue
             self.shown.append(shot)
-            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), len(self.shown), np.uint8))
+            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown), np.uint8))
         return None
 
     def close(self):
@@ -94,7 +94,7 @@ def test_every_throw_is_ruled_once_and_with_its_frame(referee, session, seen, ho
     assert ruled.event.moves == ("red",)
     assert ruled.event.observation["gaps"][0]["gap_mm"] == 10.0
     assert ruled.event.observation["pieces"][0]["colour"] == "red"
-    assert decode_image(session.frame(ruled.seq), "frame")[0, 0, 0] == pytest.approx(7, abs=2)
+    assert decode_image(session.frame(ruled.seq), "frame")[0, 0, 0] == pytest.approx(42, abs=2)
     assert session.view()["ranking"][0]["place"] == 1
 
 
@@ -194,6 +194,12 @@ def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log,
     film = Film(*hold(0, red))
     Referee(film, None, film.observe, session).run()
     assert rulings(session) == [(750, "accepted", "red")]
+
+
+def test_looking_again_after_a_pause_judges_the_same_table_afresh(referee, session, hold, red):
+    undo, pause, resume = (partial(session.command, command) for command in (Undo(), Pause(), Resume()))
+    referee(*hold(0, red), undo, pause, *hold(1000, red), resume, *hold(2000, red)).run()
+    assert rulings(session) == [(500, "accepted", "red"), (2000, "accepted", "red")]
 
 
 # --- cameras that fail, tables that cannot be read ---
@@ -297,7 +303,7 @@ def test_the_live_picture_is_made_on_demand_and_not_more_often_than_needed(refer
     eyes = referee(seen(0), look, look, seen(100), look, seen(200), look, seen(0), look)
     eyes.run()
     assert pictures[0] is pictures[1] is pictures[2]
-    assert [decode_image(picture, "live")[0, 0, 0] for picture in pictures[2:]] == pytest.approx([1, 3, 4], abs=1)
+    assert [decode_image(picture, "live")[0, 0, 0] for picture in pictures[2:]] == pytest.approx([6, 18, 24], abs=2)
 
 
 def test_waiting_for_what_is_new(referee, seen):
