@@ -45,7 +45,7 @@ class Engine(Protocol):
         """What the game measures (`gaps`, `call`), as plain data to be kept with the observation; empty where nothing is."""
 
     def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data, for the log and the pages."""
+        """The state as plain data, for the log and the pages; `end` is the end just over, None while one runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class Ledger:
     """The state of a session after record `seq`.
 
     `state` is the engine's; `standing` are the rulings of this game that count, in order; `rulings` the records of
-    this game that may be corrected; `question` is the open Asked record; `earlier` the game before, as it was left.
+    this game that may be corrected; `question` is the open Asked record; `ends` are the ends of this game that are
+    over, as the engine's documents say it; `earlier` is the game before, as it was left.
     """
 
     engine: Engine
@@ -80,6 +81,7 @@ class Ledger:
     question: Record | None = None
     paused: bool = False
     ended: bool = False
+    ends: tuple[dict[str, Any], ...] = ()
     earlier: Ledger | None = None
 
     @property
@@ -154,22 +156,22 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
     """With the moves of `new` played after all that stand."""
     if not new.moves:
         return ledger
-    return replace(ledger, state=_play(ledger.engine, ledger.state, new.moves), standing=(*ledger.standing, new))
+    engine, state, ends = ledger.engine, ledger.state, ledger.ends
+    for move in new.moves:
+        running = engine.state_document(state).get("end") is None
+        state = engine.play(state, engine.parse_move(move))
+        over = engine.state_document(state).get("end")
+        ends = (*ends, over) if running and over is not None else ends
+    return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, new))
 
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
     """With other moves standing, all played again from the start of the game."""
-    ordered = tuple(sorted(standing, key=lambda entry: entry.seq))
     state = ledger.engine.start(ledger.players, ledger.options)
-    for entry in ordered:
-        state = _play(ledger.engine, state, entry.moves)
-    return replace(ledger, state=state, standing=ordered)
-
-
-def _play(engine: Engine, state: Any, moves: Iterable[str]) -> Any:
-    for move in moves:
-        state = engine.play(state, engine.parse_move(move))
-    return state
+    ledger = replace(ledger, state=state, ends=(), standing=())
+    for entry in sorted(standing, key=lambda entry: entry.seq):
+        ledger = _count(ledger, entry)
+    return ledger
 
 
 def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:

@@ -150,6 +150,9 @@ class LogReader:
     def _check_version(self) -> None:
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            raise InputError(f"{self.path}: expected a log of Rinkside, but it is empty; was it copied without its -wal file?")
         if application != APPLICATION_ID:
             raise InputError(f"{self.path}: expected a log of Rinkside, got another program's database")
         if version > SCHEMA:

@@ -23,9 +23,9 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
          "game": "ice_boule", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
          "camera": "simulated:...", "simulated": True,
          "phase": "playing",                  # playing | asking | paused | over (this game) | ended (the session)
-         "next": "blue",                      # whose throw or turn it is, None when nobody's
+         "next": "blue",                      # whose throw or turn it is, None when nobody's (state["turn"] may say more)
          "scores": {"blue": 3, "yellow": 0},  # points of this game by player
-         "ends": [{"winner": "blue", "points": 3}],   # ends of this game so far, winner None for a tied or void one
+         "ends": [{"winner": "blue", "points": 3}],   # ends of this game that are over, winner None for a tied or void one
          "outcome": None,                     # a sentence when the game is over
          "earlier_games": ["blue won 13 to 4"],       # sentences
          "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
@@ -58,13 +58,13 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
         "game": started.game,
         "game_number": ledger.game_number,
         "players": list(ledger.players),
-        "rulings": dict(ledger.options),
+        "rulings": state.get("rulings", ledger.options),
         "camera": started.camera,
         "simulated": started.simulated,
         "phase": _phase(ledger, outcome is not None),
         "next": state.get("next"),
         "scores": state.get("scores", {}),
-        "ends": state.get("ends", []),
+        "ends": list(ledger.ends),
         "outcome": None if outcome is None else str(outcome),
         "earlier_games": _earlier_games(ledger),
         "state": state,

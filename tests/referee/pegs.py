@@ -44,7 +44,10 @@ def outcome(state):
 
 
 def state_document(state) -> dict[str, Any]:
-    return {"next": state.next, "scores": {player: state.pegs.count(player) for player in state.players}, "ends": []}
+    """Every pair of pegs is an end, so that there are some."""
+    pairs, odd = divmod(len(state.pegs), 2)
+    end = {"winner": state.pegs[-1], "points": pairs} if pairs and not odd else None
+    return {"next": state.next, "scores": {player: state.pegs.count(player) for player in state.players}, "end": end}
 
 
 def measurement(state, seen):

@@ -170,6 +170,15 @@ def test_no_log_and_no_folder_are_said(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_log_that_was_copied_without_its_journal_is_said(log, tmp_path):
+    log.append(STARTED, 0)
+    copy = tmp_path / "copy"
+    copy.write_bytes(log.path.read_bytes())
+    with pytest.raises(InputError, match="it is empty; was it copied without its -wal file") as error:
+        LogReader(copy)
+    one_line(error, copy)
+
+
 def test_a_damaged_log_is_said_in_one_line(tmp_path):
     path = tmp_path / "log"
     with Log(path) as log:
@@ -302,6 +311,8 @@ def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
         child.kill()
         rest, _ = child.communicate()
         shown |= {int(line.split()[0]): line.split()[1] for line in rest.splitlines(keepends=True) if line.endswith("\n")}
+        if chance.random() < 0.5:
+            Path(f"{path}-shm").unlink()
         with LogReader(path) as reader:
             kept = reader.records()
             assert [record.seq for record in kept] == list(range(1, len(kept) + 1))

@@ -42,7 +42,16 @@ def test_a_session_is_what_its_records_say(session):
 
 
 def test_the_state_after_it_is_written_with_every_ruling(session):
-    assert put(session, "red").event.state == {"next": "blue", "scores": {"red": 1, "blue": 0}, "ends": []}
+    assert put(session, "red").event.state == {"next": "blue", "scores": {"red": 1, "blue": 0}, "end": None}
+
+
+def test_ends_are_counted_and_counted_again_when_something_is_taken_back(session):
+    for colour in ("red", "blue", "red", "blue", "red"):
+        put(session, colour)
+    assert session.view()["ends"] == [{"winner": "blue", "points": 1}, {"winner": "blue", "points": 2}]
+    for _ in range(2):
+        session.command(Undo())
+    assert session.view()["ends"] == [{"winner": "blue", "points": 1}]
 
 
 def test_records_are_stamped_with_the_cameras_time(session):
@@ -198,7 +207,7 @@ def test_a_game_that_is_won_and_a_session_that_has_ended(session):
     assert (session.view()["phase"], session.view()["outcome"]) == ("over", "red won.")
     session.command(NextGame())
     assert session.view()["earlier_games"] == ["red won."]
-    session.end("enough")
+    session.append(SessionEnded(reason="enough"))
     assert session.view()["phase"] == "ended"
     with pytest.raises(InputError, match="the session has ended"):
         session.command(Pause())
@@ -364,7 +373,7 @@ def test_going_on_after_reopening(tmp_path, started, games):
 
 def test_an_ended_session_says_so_after_reopening(tmp_path, started, games):
     with Log(tmp_path / "log") as log:
-        Session.begin(log, started, games=games).end()
+        Session.begin(log, started, games=games).append(SessionEnded())
         session = Session.reopen(log, 1, games=games)
         assert isinstance(session.records()[-1].event, SessionEnded)
         assert session.view()["phase"] == "ended"
