@@ -40,7 +40,7 @@ class Film:
                 shot()
                 continue
             self.shown.append(shot)
-            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown), np.uint8))
+            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown) % 256, np.uint8))
         return None
 
     def close(self):
