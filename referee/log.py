@@ -264,7 +264,7 @@ class Log(LogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction; a failure rolls it back.  After a fault that is not a full disk, only reopening tells what is there."""
+        """One transaction; a failure rolls it back.  After a fault of the disk only reopening tells what is on it."""
         with self._lock:
             if self._broken:
                 raise LogFailed(f"{self.path}: the disk failed before; nothing more is written until Rinkside is started again")
@@ -275,9 +275,10 @@ class Log(LogReader):
             except sqlite3.Error as error:
                 with suppress(sqlite3.Error):
                     self._db.rollback()
-                if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+                kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF
+                if kind == sqlite3.SQLITE_FULL:
                     raise LogFailed(f"{self.path}: the disk is full; nothing new was written and nothing is lost: make room") from error
-                self._broken = True
+                self._broken = kind == sqlite3.SQLITE_IOERR
                 raise LogFailed(f"{self.path}: cannot be written ({error}); what was there is kept") from error
 
 

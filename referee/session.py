@@ -47,8 +47,16 @@ class Session:
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
-        """Go on with a session of the log: the state is that of the last record on disk."""
-        return cls(log, log.records(session), engines.GAMES if games is None else games)
+        """Go on with a session of the log: the state is that of the last record on disk.
+
+        Raises InputError for no such session, or one whose moves are not legal by these engines.
+        """
+        try:
+            return cls(log, log.records(session), engines.GAMES if games is None else games)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{log.path}: session {session}: expected moves that are legal by this version's rules: {error}") from error
 
     @property
     def ledger(self) -> Ledger:

@@ -233,6 +233,19 @@ def test_a_full_disk_loses_nothing_and_says_so(log):
         assert reader.frame(kept[1].seq) == JPEG * 10
 
 
+def test_a_log_that_somebody_holds_is_said_and_written_later(log):
+    log.append(STARTED, 0)
+    log._db.execute("PRAGMA busy_timeout = 0")
+    intruder = sqlite3.connect(log.path, isolation_level=None)
+    intruder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LogFailed, match="cannot be written .database is locked.; what was there is kept") as error:
+        log.append(ruled("a"), 250, 1)
+    one_line(error, log.path)
+    intruder.execute("ROLLBACK")
+    intruder.close()
+    assert log.append(ruled("a"), 250, 1).seq == 2
+
+
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path

@@ -371,6 +371,13 @@ def test_going_on_after_reopening(tmp_path, started, games):
             Session.reopen(log, 3, games=games)
 
 
+def test_a_log_that_breaks_the_rules_is_said_in_one_line(log, games, started):
+    session = log.append(started, 0).seq
+    log.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=("blue",)), 250, session)
+    with pytest.raises(InputError, match=r"session 1: expected moves that are legal by this version's rules: it is not blue's turn"):
+        Session.reopen(log, session, games)
+
+
 def test_an_ended_session_says_so_after_reopening(tmp_path, started, games):
     with Log(tmp_path / "log") as log:
         Session.begin(log, started, games=games).append(SessionEnded())
