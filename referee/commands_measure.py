@@ -1,0 +1,196 @@
+"""`rinkside measure` and `rinkside observe`: one photograph read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from vision.observe import observe as observe_frame
+
+from engines.ice_boule.measure import Measurement, difference_sigma_mm, measurement_document
+from engines.ice_boule.measure import measure as measure_gaps
+from engines.verdict import CannotSee
+from referee.shown import with_margin
+from table.errors import InputError
+from table.observation import SURE, Observation, SeenPiece, observation_document
+from table.pieces import COLOURS
+from table.setup import Setup, load_table
+from vision.cameras.files import read_image
+from vision.frame import Image
+from vision.pictures import Note, Tone, annotate, check_picture_path, write_picture
+
+Options = Callable[..., Any]
+
+
+def _photograph_options(command: Options) -> Options:
+    for option in (
+        click.option("--picture", type=click.Path(path_type=Path), help="Write the photograph with what was read drawn in: OUT.png or OUT.jpg."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+        click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."),
+        click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table."),
+        click.argument("photo", type=click.Path(path_type=Path)),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_photograph_options
+@click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
+def measure(photo: Path, table_path: Path, empty: Path | None, as_json: bool, picture: Path | None, target: str | None) -> None:
+    """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
+    setup = _aimed(load_table(table_path), target)
+    image, seen = _look(photo, setup, empty, picture)
+    measured = measure_gaps(seen, str(setup.game.target))
+    if isinstance(measured, CannotSee):
+        raise InputError(f"{photo}: {measured.said.rstrip('.')}")
+    if picture:
+        write_picture(picture, annotate(image, seen, setup.camera, _gap_notes(measured, seen), _sentence(measured)))
+    if as_json:
+        click.echo(json.dumps(measurement_document(measured)))
+    else:
+        _print_ranking(measured)
+
+
+def _aimed(setup: Setup, target: str | None) -> Setup:
+    """The setup with the target's colour that was asked for; raises InputError where there is none."""
+    if target is None:
+        if setup.game.target is None:
+            raise InputError("table.json: game.target: expected the colour of the target, got none; name it with --target")
+        return setup
+    if target not in COLOURS:
+        raise InputError(f"--target: expected a colour ({', '.join(COLOURS)}), got {target!r}")
+    others = tuple(colour for colour in setup.game.colours if colour != target)
+    return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=others, target=target))
+
+
+def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None) -> tuple[Image, Observation]:
+    """What is in the photograph; raises InputError, also where the picture to be made of it could not be written."""
+    if picture:
+        check_picture_path(picture)
+    frame = read_image(photo, setup)
+    seen = observe_frame(frame, setup, read_image(empty, setup) if empty else None)
+    if isinstance(seen, Observation):
+        return frame.image, seen
+    raise InputError(f"{photo}: {seen.reason}")
+
+
+def _gap_notes(measured: Measurement, seen: Observation) -> list[Note]:
+    """What is written into the picture: every gap, nearest first; what counts, or may count, in a tone of its own."""
+    doubted = {place for pair in measured.pairs for place in pair}
+    others = [place for place, gap in enumerate(measured.gaps) if gap.piece.colour != measured.leading]
+    notes = []
+    for place, gap in enumerate(measured.gaps):
+        tone: Tone = "doubtful" if place in doubted else "leading" if place < min(others, default=len(measured.gaps)) else "plain"
+        text = "on the target" if gap.on_target else "touching" if gap.touching else f"{with_margin(gap.mm, gap.sigma_mm)} mm"
+        nearest = None if gap.on_target or gap.touching else np.array(gap.points_mm)
+        notes.append(Note(gap.index, f"#{place + 1}  {text}", tone, nearest))
+    target = next(index for index, piece in enumerate(seen.pieces) if piece is measured.target)
+    return [*notes, Note(target, "target", "target")]
+
+
+def _print_ranking(measured: Measurement) -> None:
+    table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true gaps", caption_justify="left")
+    for heading in ("", "piece", "pose", "gap, mm", "remarks"):
+        table.add_column(heading, justify="right" if heading in ("", "gap, mm") else "left")
+    for place, gap in enumerate(measured.gaps):
+        rivals = [f"#{i + j - place + 1}" for i, j in measured.pairs if place in (i, j)]
+        remarks = ["on the target"] if gap.on_target else ["touching"] if gap.touching else []
+        remarks += [f"too close to call with {', '.join(rivals)}"] if rivals else []
+        margin = "" if gap.on_target else with_margin(gap.mm, gap.sigma_mm)
+        table.add_row(f"#{place + 1}", f"{gap.piece.colour} {gap.piece.size}", gap.piece.pose, margin, "; ".join(remarks))
+    console = Console()
+    if measured.gaps:
+        console.print(table)
+    console.print(escape(_sentence(measured)), highlight=False)
+
+
+def _sentence(measured: Measurement) -> str:
+    """Who leads and with how many points if the end stopped now; or that it is too close to call, and what to do."""
+    if measured.leading is None:
+        return "No projectile lies in the play area."
+    points = f"{measured.points} point{'s' if measured.points != 1 else ''}"
+    if not measured.too_close:
+        return f"{measured.leading} leads and would score {points} if the end stopped now."
+    if any(0 in pair for pair in measured.pairs) or measured.doubts:
+        said = "Too close to call"
+    else:
+        said = f"{measured.leading} leads, but how many points that makes is too close to call"
+    listed = [_difference(measured, *pair) for pair in measured.pairs[:3]]
+    if len(measured.pairs) > 3:
+        listed.append(f"and {len(measured.pairs) - 3} more pairs")
+    what_to_do = " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)." if listed else " Look who owns it."
+    return f"{said}: {'; '.join(listed)}.".replace(": .", ".") + " ".join(["", *measured.doubts]) + what_to_do
+
+
+def _difference(measured: Measurement, i: int, j: int) -> str:
+    a, b = measured.gaps[i], measured.gaps[j]
+    names = f"#{i + 1} {a.piece.colour} and #{j + 1} {b.piece.colour}"
+    if a.on_target or b.on_target:
+        return names
+    return f"{names} differ by {with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target))} mm"
+
+
+@click.command()
+@_photograph_options
+def observe(photo: Path, table_path: Path, empty: Path | None, as_json: bool, picture: Path | None) -> None:
+    """Say which pieces lie where in PHOTO."""
+    setup = load_table(table_path)
+    image, seen = _look(photo, setup, empty, picture)
+    if picture:
+        write_picture(picture, annotate(image, seen, setup.camera, _name_notes(seen, setup)))
+    if as_json:
+        click.echo(json.dumps(_document(seen, setup)))
+    else:
+        _print_pieces(seen)
+
+
+def _document(seen: Observation, setup: Setup) -> dict[str, Any]:
+    """`rinkside-observation/1`, with gaps and call on an Ice Boule table."""
+    document = observation_document(seen)
+    if setup.game.name == "ice_boule" and setup.game.target:
+        document |= measurement_document(measure_gaps(seen, setup.game.target))
+    return document
+
+
+def _name_notes(seen: Observation, setup: Setup) -> list[Note]:
+    tones: dict[bool, Tone] = {True: "target", False: "plain"}
+    return [Note(index, f"{piece.colour} {piece.size}", tones[piece.colour == setup.game.target]) for index, piece in enumerate(seen.pieces)]
+
+
+def _print_pieces(seen: Observation) -> None:
+    table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
+    for heading in ("piece", "pose", "x, mm", "y, mm", "heading, °", "remarks"):
+        table.add_column(heading, justify="right" if "," in heading else "left", no_wrap=heading != "remarks")
+    for piece, off_board in [(piece, False) for piece in seen.pieces] + [(piece, True) for piece in seen.off_board]:
+        sigmas = np.sqrt(np.diag(piece.covariance))
+        values = (*piece.base_mm, piece.heading_deg % (90 if piece.pose == "upright" else 360))
+        numbers = [with_margin(float(value), float(sigma)) for value, sigma in zip(values, sigmas, strict=True)]
+        table.add_row(f"{piece.colour} {piece.size}", piece.pose, *numbers, ", ".join(_remarks(piece, seen, off_board)))
+    for counter in seen.counters:
+        x, y = (with_margin(value, counter.sigma_mm) for value in (counter.x_mm, counter.y_mm))
+        table.add_row(f"{counter.colour} counter", "flat", x, y, "", "")
+    console = Console()
+    console.print(table)
+    fiducials = ", ".join(map(str, seen.camera.fiducials_seen))
+    console.print(f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}.")
+    for sentence in seen.notes:
+        console.print(escape(sentence))
+
+
+def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:
+    remarks = ["off board"] if off_board else []
+    if piece.on is not None:
+        below = seen.pieces[piece.on]
+        remarks.append(f"on {below.colour} {below.size}")
+    doubts = (("colour", piece.colour_probability), ("size", piece.size_probability), ("pose", piece.pose_probability))
+    return remarks + [f"{what} {100 * probability:.0f} % sure" for what, probability in doubts if probability < SURE]

@@ -1,0 +1,128 @@
+"""`rinkside demo` and `rinkside play`: everything put together, with the panel in the browser.  The one place that knows `webui`."""
+
+from __future__ import annotations
+
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from vision.observe import observe
+
+from referee.folders import log_path, ready_folder
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import opening
+from referee.session import Session
+from referee.simulated_table import demo_setup
+from referee.simulation import simulated_table
+from table.setup import load_table
+from vision.cameras import open_camera
+from vision.cameras.files import read_image
+from vision.cameras.simulated import real_time
+from webui import create_app
+from webui.serve import listen, serve
+
+LOCAL = ("127.0.0.1", "::1", "localhost")
+STOP_S = 10.0
+"""How long a stop waits for the frame at hand."""
+
+
+def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
+        click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_panel_options
+@click.option("--seed", type=click.IntRange(0), help="Number that the simulated game follows from [default: another one each time].")
+def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
+    """Referee a simulated game of Ice Boule, with its panel in the browser."""
+    setup = demo_setup()
+    start_ms = round(1000 * time.time())
+    seed = random.SystemRandom().randrange(1000) if seed is None else seed
+    with ExitStack() as stack:
+        listening = stack.enter_context(closing(listen(host, port)))
+        log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        started = opening("ice_boule", setup.game.colours, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+        session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
+        camera = stack.enter_context(closing(simulated_table(session, seed, start_ms=start_ms, pace=real_time(start_ms))))
+        _referee(session, Referee(camera, setup, observe, session), listening)
+
+
+@click.command()
+@_panel_options
+@click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table.")
+@click.option("--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ...")
+@click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
+@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
+def play(
+    port: int, host: str, data: Path | None, table_path: Path, spec: str, empty: Path | None, game: str, players: str | None
+) -> None:
+    """Referee a game on a real table, with its panel in the browser."""
+    setup = load_table(table_path)
+    reference = read_image(empty, setup) if empty else None
+    names = tuple(players.split(",")) if players else setup.game.colours
+    with ExitStack() as stack:
+        listening = stack.enter_context(closing(listen(host, port)))
+        camera = stack.enter_context(closing(open_camera(spec, setup)))
+        log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        started = opening(game, names, setup, camera.name, datetime.now(UTC), camera.simulated)
+        session = stack.enter_context(closing(Session.begin(log, started)))
+        _referee(session, Referee(camera, setup, observe, session, reference), listening)
+
+
+def _referee(session: Session, referee: Referee, listening: socket.socket) -> None:
+    """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
+
+    A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
+    """
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            referee.run()
+        except Exception as error:
+            failed.append(error)
+            click.echo(f"rinkside: the referee had to stop: {error}", err=True)
+
+    worker = threading.Thread(target=work, name="referee", daemon=True)
+    with _terminated_as_interrupted():
+        worker.start()
+        click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
+        try:
+            serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+        finally:
+            referee.stop()
+            worker.join(STOP_S)
+    if failed:
+        raise SystemExit(2)
+    session.end("Rinkside was ended")
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{'localhost' if host in LOCAL else socket.gethostname() if host in ('0.0.0.0', '::') else host}:{port}"
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end the program as Ctrl-C does: systemd and `kill` send it."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,104 @@
+"""`rinkside referee`: the loop without a panel, one JSON object a record on stdout."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from vision.observe import observe
+
+from referee.events import Asked, Record, Ruled
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import opening
+from referee.session import Session
+from table.errors import InputError
+from table.setup import load_table
+from vision.cameras import open_camera
+from vision.cameras.files import read_image
+
+
+@click.command()
+@click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table.")
+@click.option("--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ...")
+@click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
+@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
+@click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
+@click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
+def referee(
+    table_path: Path, spec: str, empty: Path | None, game: str, players: str, inputs: Path | None, log_path: Path | None, as_json: bool
+) -> None:
+    """Referee what a camera saw, without a panel, and print every ruling.
+
+    Recordings are refereed on their own clock and end with their last frame.
+    """
+    setup = load_table(table_path)
+    reference = read_image(empty, setup) if empty else None
+    if inputs:
+        _check_inputs(inputs, game)
+    with ExitStack() as stack:
+        camera = stack.enter_context(closing(open_camera(spec, setup)))
+        path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
+        log = stack.enter_context(closing(Log(path)))
+        started = opening(game, tuple(players.split(",")), setup, camera.name, datetime.now(UTC), camera.simulated)
+        session = stack.enter_context(closing(Session.begin(log, started)))
+        loop = Referee(camera, setup, observe, session, reference)
+
+        def work() -> None:
+            try:
+                loop.run()
+                session.end("the camera gave its last picture")
+            finally:
+                session.close()
+
+        worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
+        stack.callback(loop.stop)
+        for record in session.subscribe():
+            if line := _line(record, as_json):
+                click.echo(line)
+        worker.result()
+
+
+def _check_inputs(path: Path, game: str) -> None:
+    """Ice Boule is decided by the table alone, so what else came in would be lost: it is refused."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected one JSON object a line, but it is not text") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            raise InputError(f"{path.name}: line {number}: expected nothing, {game} takes no inputs but the table, got {line[:60]!r}")
+
+
+def _line(record: Record, as_json: bool) -> str:
+    """What is printed of a record; empty for those that are no verdict."""
+    document = verdict_document(record)
+    if as_json or not document:
+        return json.dumps(document, ensure_ascii=False) if document else ""
+    rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
+    return f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+
+
+def verdict_document(record: Record) -> dict[str, Any]:
+    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state` and more.
+
+    Empty for a record that is no verdict of the referee's own.
+    """
+    event = record.event
+    if not isinstance(event, Ruled | Asked):
+        return {}
+    document: dict[str, Any] = {"t_ms": record.at_ms, "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous"}
+    document |= {"code": event.code, "player": event.player}
+    if isinstance(event, Asked):
+        document["choices"] = [choice.label for choice in event.choices]
+    elif event.moves:
+        document["tried" if event.verdict == "refused" else "played"] = "; ".join(event.moves)
+    return document | {"said": event.said, "rests_on": event.rests_on, "state": event.state, "evidence": event.evidence}
