@@ -57,10 +57,9 @@ def _edge_inside(inner: Array, outer: Array) -> Array | None:
         crossing = start / (start - end)
     enters = np.where(start < 0, 0.0, crossing).max(axis=1)
     leaves = np.where(end < 0, 1.0, crossing).min(axis=1)
-    through = np.all((start < 0) | (end < 0), axis=1) & (enters < leaves)
-    if not through.any():
+    edge = int(np.argmax(enters < leaves))
+    if not enters[edge] < leaves[edge]:
         return None
-    edge = int(through.argmax())
     share = (enters[edge] + leaves[edge]) / 2
     point: Array = (1 - share) * inner[_STARTS[edge]] + share * inner[_ENDS[edge]]
     return point
@@ -98,7 +97,7 @@ def _vertex_to_face(va: Array, vb: Array) -> tuple[Array, Array]:
     normals = _cross(sides[:, 0], sides[:, 1])
     inward = _cross(normals[:, None], sides)
     over = np.einsum("vtkx,tkx->vtk", va[:, None, None] - corners, inward)
-    vertex, triangle = np.nonzero((over >= 0).all(axis=2) & (normals != 0).any(axis=1))
+    vertex, triangle = np.nonzero((over >= 0).all(axis=2))
     normal, point = normals[triangle], va[vertex]
     height = ((point - corners[triangle, 0]) * normal).sum(axis=1) / (normal * normal).sum(axis=1)
     return point, point - height[:, None] * normal

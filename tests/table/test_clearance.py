@@ -131,6 +131,16 @@ def test_edges_and_faces_that_are_all_but_parallel(gap_mm: float, twist_deg: flo
         assert_exact(b, a)
 
 
+@pytest.mark.parametrize("twist_deg", [0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1])
+@pytest.mark.parametrize("gap_mm", [0, 1e-7, 1e-4, 0.02])
+def test_two_edges_that_cross_in_their_middles(gap_mm: float, twist_deg: float) -> None:
+    """Balanced on base edges, one on the other, all but along each other: the gap is where they cross, not at their ends."""
+    edge_down = Solid(upright(LARGE, 0, LARGE.base_mm / 2, 0).vertices_mm @ Rotation.from_euler("x", 60, degrees=True).as_matrix().T)
+    edge_up = Solid(edge_down.vertices_mm @ Rotation.from_euler("zx", [twist_deg, 180], degrees=True).as_matrix().T)
+    found = clearance(Solid(edge_down.vertices_mm + np.array([0, 0, gap_mm])), edge_up)
+    assert found.mm == pytest.approx(gap_mm, abs=1e-9)
+
+
 def test_two_that_stand_side_by_side_are_as_far_apart_as_their_bases() -> None:
     gap = clearance(upright(MEDIUM, 0, 0, 0), upright(LARGE, 50, 0, 0))
     assert gap.mm == pytest.approx(50 - MEDIUM.base_mm / 2 - LARGE.base_mm / 2)
