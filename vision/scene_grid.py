@@ -30,7 +30,7 @@ KNOT_PX = 16
 class Grid:
     """Rays of all pixels, or of a box of them: `x`, `y` (h, w) with z = 1 in the camera's frame.
 
-    `slope` (2, 2, h, w) are the derivatives of (x, y) along (column, row).
+    `slope` (2, 2, h, w) are the derivatives of (x, y) along (column, row); `corner` is the (row, column) of the first pixel.
     """
 
     camera: Camera
@@ -38,21 +38,27 @@ class Grid:
     x: Plane
     y: Plane
     slope: Plane
-    box: Box
+    corner: tuple[int, int] = (0, 0)
 
     def crop(self, box: Box) -> Grid:
-        """The same rays inside a box of the whole picture; only the whole grid can be cropped."""
-        return Grid(self.camera, self.lens, self.x[box], self.y[box], self.slope[(slice(None), slice(None), *box)], box)
+        """The same rays inside a box of these."""
+        corner = self.corner[0] + box[0].start, self.corner[1] + box[1].start
+        return Grid(self.camera, self.lens, self.x[box], self.y[box], self.slope[(slice(None), slice(None), *box)], corner)
 
     def around(self, points_mm: Array, pad_px: float) -> Box | None:
-        """The box of pixels around projected points (n, 3), or None where they all lie outside the picture."""
-        if (points_mm @ self.camera.rotation[2] + self.camera.translation_mm[2]).min() <= 1.0:
-            return (slice(0, self.lens.height), slice(0, self.lens.width))
-        pixels = project(points_mm, self.camera, self.lens)
-        low, high = np.floor(pixels.min(axis=0) - pad_px), np.ceil(pixels.max(axis=0) + pad_px + 1)
-        u0, v0 = (max(0, int(value)) for value in low)
-        u1, v1 = min(self.lens.width, int(high[0])), min(self.lens.height, int(high[1]))
+        """The box of these pixels around projected points (n, 3), or None where none of them is near."""
+        rows, columns = self.x.shape
+        if self.to_camera(points_mm)[:, 2].min() <= 1.0:
+            return (slice(0, rows), slice(0, columns))
+        (v0, v1), (u0, u1) = self.span(points_mm, pad_px)
+        v0, v1, u0, u1 = max(v0, 0), min(v1, rows), max(u0, 0), min(u1, columns)
         return (slice(v0, v1), slice(u0, u1)) if u1 > u0 and v1 > v0 else None
+
+    def span(self, points_mm: Array, pad_px: float) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Rows and columns, (from, to) each, around projected points, which may lie outside these pixels."""
+        pixels = project(points_mm, self.camera, self.lens)[:, ::-1] - self.corner
+        (v0, u0), (v1, u1) = np.floor(pixels.min(axis=0) - pad_px), np.ceil(pixels.max(axis=0) + pad_px + 1)
+        return (int(v0), int(v1)), (int(u0), int(u1))
 
     def to_camera(self, points_mm: Array) -> Array:
         """Points (n, 3) of the table frame in the camera's frame."""
@@ -107,7 +113,7 @@ def make_grid(camera: Camera, lens: Lens) -> Grid:
         spline = RectBivariateSpline(v, u, flat[:, axis].reshape(uu.shape), kx=5, ky=5)
         fields.append(spline(rows, columns).astype(np.float32))
         slopes.append([spline(rows, columns, dy=1).astype(np.float32), spline(rows, columns, dx=1).astype(np.float32)])
-    return Grid(camera, lens, fields[0], fields[1], np.array(slopes), (slice(0, lens.height), slice(0, lens.width)))
+    return Grid(camera, lens, fields[0], fields[1], np.array(slopes))
 
 
 def _undistort(pixels: Array, lens: Lens) -> Array:

@@ -12,7 +12,7 @@ from table.setup import Marker, Setup
 from table.solids import Array
 from vision.scene import Lamp, Stage, Surface
 from vision.scene_grid import Grid, Plane, grid_mix
-from vision.scene_shadow import cast_shadow, irradiance
+from vision.scene_shadow import irradiance, shadow_of
 
 Colours = NDArray[np.float32]
 
@@ -114,7 +114,7 @@ def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup
     """The board as a slab whose top is z = 0, its frame around the squares, its shadow on the table."""
     corners = board.outline() + stage.frame_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     slab = np.concatenate([_flat(corners, table_z_mm(setup)), _flat(corners, 0.0)])
-    cast_shadow(out, slab, (0.0, 0.0, 0.0), stage, grid, table_z_mm(setup))
+    shadow_of(slab, stage, table_z_mm(setup)).cast(out, (0.0, 0.0, 0.0), grid)
     box = grid.around(slab, 3.0)
     if box is None:
         return

@@ -38,7 +38,7 @@ def _draw_limb(out: Colours, nearest: Plane, limb: Limb, stage: Stage, part: Gri
     across_x, across_y = dx / radius, dy / radius
     rise = np.sqrt(np.clip(1 - across_x * across_x - across_y * across_y, 0, 1))
     depth = (np.float32(ends[0, 2]) + along * np.float32(ends[1, 2] - ends[0, 2])) * (1 - radius * rise)
-    pixel = np.float32(np.sqrt(np.abs(np.linalg.det(part.slope.mean(axis=(2, 3))))))
+    pixel = np.float32(1 / part.lens.matrix[0][0])
     share = np.clip((radius - np.hypot(dx, dy)) / pixel + np.float32(0.5), 0, 1) * (depth < nearest)
     nearest[share > 0.5] = depth[share > 0.5]
     normal = np.stack([across_x, across_y, -rise], axis=-1) @ part.camera.rotation.astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -44,29 +45,36 @@ def draw_order(pieces: Sequence[ScenePiece], eye_mm: Array) -> list[ScenePiece]:
     left = sorted(pieces, key=lambda piece: -float(np.linalg.norm(piece.solid.vertices_mm.mean(axis=0) - eye_mm)))
     order: list[ScenePiece] = []
     while left:
-        free = next((piece for piece in left if not any(_hides(piece, other, eye_mm) for other in left if other is not piece)), left[0])
+        free = next((piece for piece in left if not any(_may_hide(piece, other, eye_mm) for other in left if other is not piece)), left[0])
         left.remove(free)
         order.append(free)
     return order
 
 
-def _hides(front: ScenePiece, back: ScenePiece, eye_mm: Array) -> bool:
-    """Can the first piece stand between the eye and the second?  Told by a face that separates them."""
-    for near, far, answer in ((front, back, True), (back, front, False)):
-        for solid, rest in ((near.solid, far.solid), (far.solid, near.solid)):
-            vertices = solid.vertices_mm
-            for face in (BASE, *SIDES):
-                normal = np.cross(vertices[face[1]] - vertices[face[0]], vertices[face[2]] - vertices[face[0]])
-                beyond = (rest.vertices_mm - vertices[face[0]]) @ normal
-                eye_side = float((eye_mm - vertices[face[0]]) @ normal)
-                if beyond.min() >= -1e-6 * np.linalg.norm(normal) and (eye_side < 0) == (solid is near.solid):
-                    return answer
-    return float(front.solid.vertices_mm[TIP, 2]) > float(back.solid.vertices_mm[TIP, 2]) + 1.0 and _nested(front, back)
+def _may_hide(front: ScenePiece, back: ScenePiece, eye_mm: Array) -> bool:
+    """May the first piece hide part of the second?  Not if a face's plane parts them and the eye is on the second's side."""
+    if not _overlap(front, back, eye_mm):
+        return False
+    for solid, other in ((front.solid, back.solid), (back.solid, front.solid)):
+        vertices = solid.vertices_mm
+        for face in (BASE, *SIDES):
+            a, b, c = vertices[list(face[:3])]
+            normal = np.cross(b - a, c - a)
+            if ((other.vertices_mm - a) @ normal).min() >= 0 and ((eye_mm - a) @ normal >= 0) == (solid is front.solid):
+                return False
+    return True
 
 
-def _nested(upper: ScenePiece, lower: ScenePiece) -> bool:
-    apart = upper.solid.vertices_mm[:4].mean(axis=0) - lower.solid.vertices_mm[:4].mean(axis=0)
-    return float(np.linalg.norm(apart[:2])) < float(np.linalg.norm(upper.solid.vertices_mm[0] - upper.solid.vertices_mm[1]))
+def _overlap(one: ScenePiece, other: ScenePiece, eye_mm: Array) -> bool:
+    """Do the spheres around two pieces overlap in the picture?"""
+    angles, directions = 0.0, []
+    for piece in (one, other):
+        middle = piece.solid.vertices_mm.mean(axis=0)
+        distance = float(np.linalg.norm(middle - eye_mm))
+        radius = float(np.linalg.norm(piece.solid.vertices_mm - middle, axis=1).max())
+        angles += math.asin(min(1.0, radius / distance))
+        directions.append((middle - eye_mm) / distance)
+    return float(np.linalg.norm(directions[0] - directions[1])) < 2 * math.sin(min(angles, math.pi) / 2)
 
 
 def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, table_rgb: Array) -> None:
@@ -194,6 +202,8 @@ class _Shell:
         """Uneven glitter of see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
         place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
         rng = np.random.default_rng([self.stage.seed, *place.tolist()])
-        grains = cv2.GaussianBlur(rng.standard_normal(self.part.x.shape, dtype=np.float32), (0, 0), 0.6)
-        sparkle: Plane = np.exp(np.float32(1.5) * grains - np.float32(0.3)).astype(np.float32)
+        (v0, v1), (u0, u1) = self.part.span(self.world, 3.0)
+        grains = cv2.GaussianBlur(rng.standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6)
+        rows, columns = self.part.x.shape
+        sparkle: Plane = np.exp(np.float32(1.5) * grains - np.float32(0.3)).astype(np.float32)[-v0 : rows - v0, -u0 : columns - u0]
         return sparkle

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import Array, convex_hull
+from vision.camera import mm_per_pixel
 from vision.scene import Lamp, Limb, Rgb, Stage
-from vision.scene_grid import Grid, Plane
+from vision.scene_grid import Box, Grid, Plane
 
 Colours = NDArray[np.float32]
 
@@ -16,6 +20,8 @@ DISC = np.column_stack([np.cos(2.399963 * np.arange(9)), np.sin(2.399963 * np.ar
 SKY = tuple((np.cos(turn), np.sin(turn), 1.1) for turn in 2 * np.pi * np.arange(7) / 7)
 """Directions that stand for the light that comes from all around."""
 SKY_SOFT_MM = 9.0
+EDGE_MM = 0.5
+"""Width of the edge of one lamp point's shadow."""
 
 
 def irradiance(at: tuple[Plane, Plane], z_mm: float, stage: Stage) -> Colours:
@@ -38,52 +44,99 @@ def lamp_light(lamp: Lamp, place_mm: Array, normal: Array) -> Array:
     return lamp.power * facing * (lamp.at_mm[2] / distance) ** 2 * np.asarray(lamp.rgb)
 
 
-def cast_shadow(out: Colours, vertices_mm: Array, passes: Rgb, stage: Stage, grid: Grid, z_mm: float) -> None:
-    """Darken `out` (h, w, 3) on the plane z where the convex body (n, 3) stands in the light; `passes` comes through it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Shadow:
+    """What a body takes of the light on the plane z: outlines (n, 2), each with the share (3,) of all light that it stops
+    and the width of its edge in mm."""
+
+    parts: tuple[tuple[Array, Array, float], ...]
+    z_mm: float
+
+    def box(self, grid: Grid) -> Box | None:
+        """The pixels that it can darken."""
+        reach = np.concatenate([outline for outline, _, _ in self.parts])
+        middle = reach.mean(axis=0)
+        soft_px = max(soft_mm for _, _, soft_mm in self.parts) / mm_per_pixel(grid.camera, grid.lens, middle)
+        return grid.around(np.column_stack([reach, np.full(len(reach), self.z_mm)]), 4.0 + soft_px)
+
+    def cast(self, out: Colours, passes: Rgb, grid: Grid) -> None:
+        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body."""
+        box = self.box(grid)
+        if box is None:
+            return
+        x, y = grid.crop(box).on_plane(self.z_mm)
+        lost = np.zeros((*x.shape, 3), np.float32)
+        for outline, share, soft_mm in self.parts:
+            lost += _inside(outline, x, y, soft_mm)[..., None] * share.astype(np.float32)
+        out[box] *= 1 - lost * (1 - np.array(passes, np.float32))
+
+
+def shadow_of(vertices_mm: Array, stage: Stage, z_mm: float) -> Shadow:
+    """The shadow of a convex body (n, 3) on the plane z."""
     middle = vertices_mm.mean(axis=0)
     up = np.array([0.0, 0.0, 1.0])
     sky = np.full(3, stage.ambient)
     lights = [lamp_light(lamp, middle, up) for lamp in stage.lamps]
-    total = sky + sum(lights)
-    sources: list[tuple[Array, Array, float]] = []
+    total = np.maximum(sky + sum(lights), 1e-6)
+    parts: list[tuple[Array, Array, float]] = []
     for lamp, light in zip(stage.lamps, lights, strict=True):
-        share = light / total / len(DISC)
         rim = lamp.radius_mm * np.column_stack([DISC, np.zeros(len(DISC))])
-        sources += [(_thrown(vertices_mm, np.asarray(lamp.at_mm) + point, z_mm), share, 0.0) for point in rim]
-    sources += [(_thrown(vertices_mm, middle + 1e6 * np.array(direction), z_mm), sky / total / len(SKY), SKY_SOFT_MM) for direction in SKY]
-    reach = np.concatenate([outline for outline, _, _ in sources])
-    box = grid.around(np.column_stack([reach, np.full(len(reach), z_mm)]), 4.0)
-    if box is None:
-        return
-    part = grid.crop(box)
-    x, y = part.on_plane(z_mm)
-    mm_per_px = float(np.hypot(np.diff(x[:, :2]).mean(), np.diff(y[:, :2]).mean())) if x.shape[1] > 1 else 1.0
-    lost = np.zeros((*x.shape, 3), np.float32)
-    for outline, share, soft_mm in sources:
-        lost += _inside(outline, x, y, max(soft_mm, mm_per_px))[..., None] * share.astype(np.float32)
-    out[box] *= 1 - lost * (1 - np.array(passes, np.float32))
+        share = light / total / len(DISC)
+        parts += [(_thrown(vertices_mm, np.asarray(lamp.at_mm) + point, z_mm), share, EDGE_MM) for point in rim]
+    parts += [(_thrown(vertices_mm, middle + 1e6 * np.array(direction), z_mm), sky / total / len(SKY), SKY_SOFT_MM) for direction in SKY]
+    return Shadow(tuple(parts), z_mm)
 
 
 def cast_limb_shadow(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid, z_mm: float) -> None:
-    """Darken `out`, light of the whole grid, where limbs keep the lamps off the plane z."""
-    x, y = grid.on_plane(z_mm)
+    """Darken `out` (h, w, 3) where limbs keep the lamps off the plane z."""
     up = np.array([0.0, 0.0, 1.0])
+    place = np.array([*np.mean([limb.a_mm[:2] for limb in limbs], axis=0), z_mm])
+    total = np.maximum(stage.ambient + sum(lamp_light(lamp, place, up) for lamp in stage.lamps), 1e-6)
     for lamp in stage.lamps:
-        clear = np.ones(x.shape, np.float32)
+        clear = np.ones(out.shape[:2], np.float32)
         for limb in limbs:
-            ends = np.array([limb.a_mm, limb.b_mm])
-            rise = (lamp.at_mm[2] - z_mm) / np.maximum(lamp.at_mm[2] - ends[:, 2], 1.0)
-            (ax, ay), (bx, by) = np.asarray(lamp.at_mm)[:2] + (ends[:, :2] - np.asarray(lamp.at_mm)[:2]) * rise[:, None]
-            radii = np.array([limb.radius_a_mm, limb.radius_b_mm]) * rise
-            soft = 4.0 + 2.0 * lamp.radius_mm * (rise - 1.0)
-            share, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
-            radius = np.float32(radii[0]) + share * np.float32(radii[1] - radii[0])
-            blur = np.float32(soft[0]) + share * np.float32(soft[1] - soft[0])
-            clear = np.minimum(clear, np.clip(0.5 + (np.hypot(dx, dy) - radius) / blur, 0, 1))
-        place = np.array([float(np.median(x)), float(np.median(y)), z_mm])
-        light = lamp_light(lamp, place, up)
-        total = stage.ambient + sum(lamp_light(other, place, up) for other in stage.lamps)
-        out *= 1 - (1 - clear)[..., None] * (light / total).astype(np.float32)
+            shade = _LimbShadow.of(limb, lamp, z_mm)
+            box = grid.around(shade.corners_mm(), 2.0)
+            if box is not None:
+                clear[box] = np.minimum(clear[box], shade.clear(*grid.crop(box).on_plane(z_mm)))
+        out *= 1 - (1 - clear)[..., None] * (lamp_light(lamp, place, up) / total).astype(np.float32)
+
+
+def limb_shadow_mm(limb: Limb, stage: Stage, z_mm: float) -> Array:
+    """Points (n, 3) on the plane z around all shadows of a limb."""
+    return np.concatenate([np.empty((0, 3)), *(_LimbShadow.of(limb, lamp, z_mm).corners_mm() for lamp in stage.lamps)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LimbShadow:
+    """The shadow of a limb under one lamp: its ends (2, 2), its radii there and the widths of its edges, (2,) each, mm."""
+
+    ends_mm: Array
+    radii_mm: Array
+    soft_mm: Array
+    z_mm: float
+
+    @classmethod
+    def of(cls, limb: Limb, lamp: Lamp, z_mm: float) -> Self:
+        ends, lamp_mm = np.array([limb.a_mm, limb.b_mm]), np.array(lamp.at_mm)
+        rise = (lamp_mm[2] - z_mm) / np.maximum(lamp_mm[2] - ends[:, 2], 1.0)
+        places = lamp_mm[:2] + (ends[:, :2] - lamp_mm[:2]) * rise[:, None]
+        radii = np.array([limb.radius_a_mm, limb.radius_b_mm]) * rise
+        return cls(places, radii, 4.0 + 2.0 * lamp.radius_mm * (rise - 1.0), z_mm)
+
+    def corners_mm(self) -> Array:
+        reach = (self.radii_mm + self.soft_mm)[:, None, None] * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+        places = (self.ends_mm[:, None] + reach).reshape(-1, 2)
+        return np.column_stack([places, np.full(len(places), self.z_mm)])
+
+    def clear(self, x: Plane, y: Plane) -> Plane:
+        """Share 0..1 of the lamp that places on the plane see."""
+        (ax, ay), (bx, by) = self.ends_mm
+        along, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
+        radius = np.float32(self.radii_mm[0]) + along * np.float32(self.radii_mm[1] - self.radii_mm[0])
+        soft = np.float32(self.soft_mm[0]) + along * np.float32(self.soft_mm[1] - self.soft_mm[0])
+        clear: Plane = np.clip(np.float32(0.5) + (np.hypot(dx, dy) - radius) / soft, 0, 1)
+        return clear
 
 
 def from_axis(x: Plane, y: Plane, a: tuple[float, float], b: tuple[float, float]) -> tuple[Plane, Plane, Plane]:

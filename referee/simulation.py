@@ -1,0 +1,274 @@
+"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer when they are asked.
+
+Only what lies before the lens is made up.  Their script is a function of the camera's time, so a game is the same for the
+same seed and frame times, and runs as fast as it is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.moves import Stop, parse_move
+from engines.ice_boule.moves import Throw as ThrowMove
+from referee.command import Answer, Command
+from referee.simulated_table import Tabletop, Throw, demo_place, demo_setup, demo_stage, middle_mm
+from table.errors import InputError
+from table.setup import Setup
+from table.solids import Array, Solid, leaning, on_top, upright
+from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
+from vision.scene import ALBEDO, SKINS, Limb, Rgb, Scene, ScenePiece, reaching_arm
+
+REACH_MS, FLIGHT_MS, SWEEP_MS = 450, 250, 300
+"""How long an arm takes to come or go, a piece to fly, a handful of pieces to be gathered."""
+THINK_MS, LOOK_MS = 2500, 2000
+"""How long a reading takes, and how long everybody looks at an end before it is cleared away."""
+PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
+"""A throw on which nobody has ruled after both is picked up and done again."""
+EQUAL_MM = 0.05
+"""Distances that differ by less are the same on the players' calliper."""
+ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.03, "off": 0.02}
+"""How often a throw ends in each of these, if the table allows it."""
+LINE_MM = 8.0
+"""The catapults stand so far from the near edge."""
+
+Steps = Iterator[None]
+
+
+class Watched(Protocol):
+    """What the players know of the game: a `referee.session.Session`."""
+
+    def view(self) -> dict[str, Any]:
+        """The state of the session as plain data (`referee.view.view`)."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee."""
+
+
+def simulated_table(session: Watched, seed: int, period_ms: int = PERIOD_MS, start_ms: int = 0, pace: Pace = as_fast_as_asked) -> SimulatedCamera:
+    """A camera over the table of `demo_setup`, at which simulated players play for `session`."""
+    players = Players(session, demo_setup(), seed)
+    return SimulatedCamera(players.setup, demo_place(), players.scene_at, seed, period_ms, start_ms, pace)
+
+
+class Players:
+    """Everybody at the table.  The camera asks `scene_at`, in order of time."""
+
+    def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
+        """Raises InputError for a table on which Ice Boule is not played."""
+        if setup.game.target is None:
+            raise InputError("simulation: game.target: expected a colour for the target, got none; the simulated players play Ice Boule")
+        self.setup, self._session = setup, session
+        self.table = Tabletop(setup)
+        self._rng = np.random.default_rng([seed, 77])
+        self._stage = demo_stage(seed)
+        self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
+        self._limbs: tuple[Limb, ...] = ()
+        self._hand_mm: Array | None = None
+        self._loose: tuple[ScenePiece, ...] = ()
+        self._now_ms = 0
+        self._script = self._play()
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies and moves on the table at a time; times must not go back."""
+        self._now_ms = at_ms
+        next(self._script)
+        return Scene(self._stage, self.table.pieces + self._loose, self._limbs)
+
+    def _play(self) -> Steps:
+        """All they ever do, a step a frame."""
+        yield
+        while True:
+            view = self._session.view()
+            if view["phase"] == "asking":
+                yield from self._answer(view)
+            elif view["phase"] != "playing":
+                yield
+            elif view["next"] is None and self.table.pieces:
+                yield from self._wait(LOOK_MS)
+                yield from self._clear(view)
+            elif view["next"] is None:
+                yield from self._until_ruled(view, self._throw_target)
+            elif self.table.target is not None:
+                yield from self._until_ruled(view, self._throw)
+            else:
+                yield
+
+    def _until_ruled(self, view: dict[str, Any], act: Callable[[dict[str, Any]], Steps]) -> Steps:
+        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is taken back."""
+        before = self.table
+        yield from act(view)
+        rested_ms, frames = self._now_ms, 0
+        while self._now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
+            now = self._session.view()
+            if now["seq"] != view["seq"] and now["phase"] != "paused":
+                if not now["verdicts"] or now["verdicts"][0]["verdict"] not in ("refused", "cannot_see"):
+                    return
+                break
+            if now["phase"] != "playing":
+                rested_ms, frames = self._now_ms, 0
+            frames += 1
+            yield
+        yield from self._take_back(before)
+
+    def _throw(self, view: dict[str, Any]) -> Steps:
+        """The player whose throw it is throws a piece from the line towards the target."""
+        target = self.table.target
+        assert target is not None, "nobody throws before the target lies there"
+        colour = view["next"]
+        aim = middle_mm(target.solid)
+        accident = str(self._rng.choice([*ACCIDENTS, "none"], p=[*ACCIDENTS.values(), 1 - sum(ACCIDENTS.values())]))
+        throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
+        after = self.table.thrown(colour, throw, self._rng)
+        yield from self._centrifice(colour, colour, after)
+        yield from self._reach(colour, None)
+
+    def _throw_target(self, view: dict[str, Any]) -> Steps:
+        """The starting player throws the target and stands it up where it lies."""
+        ended = view["ends"][-1]["winner"] if view["ends"] else None
+        player, colour = ended or view["players"][0], self.setup.game.target
+        assert colour is not None, "checked when they sat down"
+        low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
+        aim = low + (high - low) * self._rng.uniform([0.3, 0.45], [0.7, 0.72])
+        lands = self.table.thrown(colour, Throw((float(aim[0]), float(aim[1])), 20.0), self._rng)
+        yield from self._centrifice(player, colour, lands)
+        target = self.table.target
+        assert target is not None, "it was thrown just now"
+        x, y = middle_mm(target.solid)
+        yield from self._reach(player, np.array([x, y, 40.0]))
+        self.table = self.table.with_target(upright(self.setup.sizes[-1], float(x), float(y), float(self._rng.uniform(0, 90))))
+        yield
+        yield from self._reach(player, None)
+
+    def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
+        """An arm sets up a catapult on the line, the projectile flies off it, and lies where `after` has it."""
+        size, place = self.setup.sizes[-1], self._seat_mm(player)
+        centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
+        projectile = on_top(size, centrifuge, float(self._rng.uniform(-10, 10)))
+        yield from self._reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
+        catapult = self.table.piece(player, centrifuge)
+        self._loose = (catapult, self.table.piece(colour, projectile))
+        yield
+        began_ms, lands = self._now_ms, middle_mm(after.pieces[-1].solid)
+        yield
+        while (share := (self._now_ms - began_ms) / FLIGHT_MS) < 1:
+            self._loose = (catapult, self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)))
+            yield
+        self.table, self._loose = after, (catapult,)
+        yield
+        self._loose = ()
+
+    def _in_flight(self, start_mm: Array, end_mm: Array, share: float) -> Solid:
+        """The projectile on its way, tumbling; 90 mm up in the middle."""
+        turn = np.linalg.qr(self._rng.normal(size=(3, 3)))[0]
+        rotation = turn * np.sign(np.linalg.det(turn))
+        x, y = start_mm + share * (end_mm - start_mm)
+        return leaning(self.setup.sizes[-1], rotation, np.array([x, y, 60 + 120 * share * (1 - share)]))
+
+    def _take_back(self, before: Tabletop) -> Steps:
+        """Whoever threw last puts everything back as it was."""
+        player = self.setup.game.colours[0]
+        changed = [piece for piece in self.table.pieces if piece not in before.pieces]
+        for piece in changed:
+            yield from self._reach(player, np.array([*middle_mm(piece.solid), 30.0]))
+        self.table = before
+        yield
+        yield from self._reach(player, None)
+
+    def _clear(self, view: dict[str, Any]) -> Steps:
+        """The winner gathers all pieces, a handful at a time."""
+        player = (view["ends"][-1]["winner"] if view["ends"] else None) or view["players"][0]
+        hand = np.array([self._seat_mm(player)[0], 0.0])
+        while self.table.pieces:
+            nearest = min((middle_mm(piece.solid) for piece in self.table.pieces), key=lambda place: float(np.hypot(*(place - hand))))
+            yield from self._reach(player, np.array([*nearest, 30.0]), SWEEP_MS)
+            for piece in self.table.pieces:
+                if np.hypot(*(middle_mm(piece.solid) - nearest)) < 60:
+                    self.table = self.table.without(piece)
+            hand = nearest
+            yield
+        yield from self._reach(player, None)
+
+    def _answer(self, view: dict[str, Any]) -> Steps:
+        """They measure with a calliper, and say what it showed, unless people at the panel were faster."""
+        yield from self._wait(THINK_MS)
+        now = self._session.view()
+        if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
+            return
+        truth = true_layout(self.table)
+        choice = max(now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth))
+        readings: dict[str, float] = {}
+        for lie in truth.lies:
+            readings.setdefault(lie.colour, lie.gap_mm)
+        how: Any = "calliper" if readings else "order"
+        said = Answer(question=now["question"]["seq"], label=choice["label"], how=how, readings_mm=readings, decided_by="simulated players")
+        try:
+            self._session.command(said)
+        except InputError:
+            yield
+
+    def _wait(self, wait_ms: int) -> Steps:
+        began_ms = self._now_ms
+        while self._now_ms - began_ms < wait_ms:
+            yield
+
+    def _seat_mm(self, player: str) -> Array:
+        """Where on the near edge a player throws from, (2,)."""
+        colours = self.setup.game.colours
+        low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
+        share = (colours.index(player) + 1) / (len(colours) + 1)
+        return np.array([low[0] + share * (high[0] - low[0]), low[1]])
+
+    def _reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away from the table."""
+        seat = self._seat_mm(player)
+        away = np.array([seat[0], seat[1] - 330.0, 90.0])
+        start = away if self._hand_mm is None else self._hand_mm
+        goal = away if to_mm is None else to_mm
+        began_ms = self._now_ms
+        while (share := (self._now_ms - began_ms) / lasting_ms) < 1:
+            eased = share * share * (3 - 2 * share)
+            self._limbs = self._arm(player, start + eased * (goal - start))
+            yield
+        self._limbs, self._hand_mm = ((), None) if to_mm is None else (self._arm(player, goal), goal)
+        yield
+
+    def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
+        index = self.setup.game.colours.index(player)
+        seat = self._seat_mm(player)
+        heading = math.degrees(math.atan2(float(tip_mm[1] - seat[1] + 700), float(tip_mm[0] - seat[0])))
+        r, g, b = (0.25 * share + 0.02 for share in ALBEDO[player])
+        sleeve: Rgb = (r, g, b)
+        return reaching_arm(tip_mm, heading, SKINS[index % len(SKINS)], sleeve)
+
+
+def true_layout(table: Tabletop) -> Layout:
+    """How the projectiles in play really lie round the target, as a calliper shows it."""
+    gaps = sorted(table.gaps_mm().items(), key=lambda item: item[1])
+    relations: list[str] = []
+    lies: list[Lie] = []
+    for piece, gap_mm in gaps:
+        on_target = gap_mm < 0
+        gap_mm = 0.0 if gap_mm <= EQUAL_MM else gap_mm
+        if lies:
+            near = lies[-1]
+            equal = not near.on_target and gap_mm - near.gap_mm < EQUAL_MM
+            relations.append("=" if equal else "<")
+            gap_mm = near.gap_mm if equal else gap_mm
+        lies.append(Lie(piece.colour, gap_mm, on_target))
+    return Layout(tuple(lies), tuple(relations))
+
+
+def _likeness(moves: Sequence[str], truth: Layout) -> tuple[int, ...]:
+    """How well the moves of a choice agree with what is true; the greater the better."""
+    layouts = [move.layout for move in map(parse_move, moves) if isinstance(move, ThrowMove | Stop) and move.layout is not None]
+    if not layouts:
+        return (-len(truth.lies), 0, 0, 0)
+    said = layouts[-1]
+    points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
+    order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
+    return (-abs(len(said.lies) - len(truth.lies)), int(said.leaders == truth.leaders), sum(points), order)
