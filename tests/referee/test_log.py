@@ -238,7 +238,7 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
     log._db.execute("PRAGMA busy_timeout = 0")
     intruder = sqlite3.connect(log.path, isolation_level=None)
     intruder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LogFailed, match="cannot be written .database is locked.; what was there is kept") as error:
+    with pytest.raises(LogFailed, match=r"cannot be written \(database is locked\); what was there is kept") as error:
         log.append(ruled("a"), 250, 1)
     one_line(error, log.path)
     intruder.execute("ROLLBACK")
