@@ -1,7 +1,7 @@
 """Exact solids of pyramids in the table frame.
 
-A solid is its five vertices: the base corners 0..3, counter-clockwise seen from inside the shell towards the tip's far
-side (from above, when it stands), and the tip, 4.  All faces are flat and the solid is convex.
+A solid is its five vertices: the base corners 0..3, counter-clockwise seen from the tip, and the tip, 4.  All faces are
+flat and the solid is convex.
 """
 
 from __future__ import annotations
