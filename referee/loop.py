@@ -53,7 +53,11 @@ class Live:
 
 
 class Referee:
-    """Watches one camera for one session.  `run` in a thread of its own; everything else from any thread."""
+    """Watches one camera for one session.  `run` in a thread of its own; everything else from any thread.
+
+    A table is judged once: what people took back or corrected is not ruled again until something on the table has
+    changed, or they told the referee to pause and to look again.
+    """
 
     def __init__(
         self,
@@ -72,11 +76,10 @@ class Referee:
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
         self._previous: Observation | None = None
-        self._judged: tuple[Observation, int] | None = None
-        self._stirred = False
+        self._judged: Observation | None = None
         self._blind: Observation | None = None
         self._ruled_on: dict[int, Observation] = {}
-        self._said = "Waiting for the first throw or move."
+        self._said, self._said_at = "", 0
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
         self._frame: Frame | None = None
@@ -144,7 +147,7 @@ class Referee:
             self._tell("ended", said)
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
-        self._disturb()
+        self._settle.disturb()
         self._tell("camera lost", f"The camera is lost ({error}). The game waits; trying again in {retry_s:g} s.")
         self._pause(retry_s)
 
@@ -157,7 +160,7 @@ class Referee:
             readable = self._latest.observation if isinstance(seen, Unusable) else seen
             self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
         if isinstance(seen, Unusable):
-            self._disturb()
+            self._settle.disturb()
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
         self._previous = seen
@@ -167,26 +170,15 @@ class Referee:
             self._judged = None
             self._tell("paused", "The referee looks away until somebody says to go on.")
         elif seen.hand:
-            self._stirred = True
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
         elif ledger.question is not None:
             self._tell("asking", _asked(ledger).said)
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
-        elif self._known(settled, ledger):
-            self._tell("waiting", self._said)
+        elif self._judged is not None and agree(self._judged, settled):
+            self._tell("waiting", self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
         else:
             self._judge(frame, settled, ledger)
-
-    def _known(self, settled: Observation, ledger: Ledger) -> bool:
-        """Was this table judged already?  What people changed by hand counts when they have reached over the board since.
-
-        Without that, taking back a ruling would make the referee rule the same again at once.
-        """
-        if self._judged is None:
-            return False
-        scene, seq = self._judged
-        return agree(scene, settled) and not (self._stirred and ledger.seq != seq)
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
@@ -198,13 +190,13 @@ class Referee:
             if record is None:
                 return
             self._ruled_on[record.seq] = settled
-        self._said = verdict.said
+        self._said, self._said_at = verdict.said, self._session.ledger.seq
         if isinstance(verdict, CannotSee):
             self._blind = settled
             self._tell("cannot see", verdict.said)
         else:
             self._blind = None
-            self._judged, self._stirred = (settled, self._session.ledger.seq), False
+            self._judged = settled
             self._tell("asking" if isinstance(verdict, Ambiguous) else "waiting", verdict.said)
 
     def _before(self, ledger: Ledger) -> Observation | None:
@@ -213,10 +205,6 @@ class Referee:
             return None
         last = ledger.standing[-1]
         return self._ruled_on.get(last.question.seq if last.question else last.seq)
-
-    def _disturb(self) -> None:
-        self._settle.disturb()
-        self._stirred = True
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:

@@ -139,17 +139,18 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
     assert session.records()[-1].event.evidence["before"] == 1
 
 
-def test_what_was_taken_back_is_not_ruled_again_from_the_same_table(referee, session, hold, red):
+def test_what_was_taken_back_is_ruled_afresh_when_the_table_has_changed(referee, session, seen, hold, red):
     undo = partial(session.command, Undo())
-    referee(*hold(0, red), undo, *hold(1000, red)).run()
+    referee(*hold(0, red), undo, *hold(1000, red), seen(2000, red, hand=True), *hold(2250), *hold(3250, red)).run()
+    assert rulings(session) == [(500, "accepted", "red"), (3750, "accepted", "red")]
+
+
+@pytest.mark.parametrize("command", [Undo(), Correct(record=2, moves=())], ids=["undo", "correct"])
+def test_people_outrank_the_camera(referee, session, seen, hold, red, command):
+    overrule = partial(session.command, command)
+    referee(*hold(0, red), overrule, seen(1000, red, hand=True), *hold(1250, red), *hold(2250, red)).run()
     assert rulings(session) == [(500, "accepted", "red")]
     assert session.view()["scores"] == {"red": 0, "blue": 0}
-
-
-def test_what_was_taken_back_is_ruled_afresh_when_somebody_has_reached_over_the_board(referee, session, seen, hold, red):
-    undo = partial(session.command, Undo())
-    referee(*hold(0, red), undo, *hold(1000, red), seen(2000, red, hand=True), *hold(2250, red)).run()
-    assert rulings(session) == [(500, "accepted", "red"), (2750, "accepted", "red")]
 
 
 def test_a_correction_by_hand_counts_for_what_comes_next(referee, session, hold, red, blue):
@@ -275,6 +276,17 @@ def test_the_eyes_are_given_the_reference_and_what_was_seen_before(referee, seen
     eyes.run()
     assert eyes._camera.reference is empty
     assert eyes._camera.previous is first
+
+
+def test_what_it_says_is_not_what_people_have_overruled(referee, session, hold, red):
+    said = []
+
+    def note():
+        said.append(eyes.latest.said)
+
+    eyes = referee(*hold(0, red), note, partial(session.command, Undo()), *hold(1000, red), note)
+    eyes.run()
+    assert said == ["red put one down.", "The referee waits for the next throw or move."]
 
 
 def test_the_status_follows_the_table(referee, seen, red):
