@@ -1,0 +1,247 @@
+"""The simulated players: they play whole games by themselves, and what they lay down could lie on a real table."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import msgspec
+import numpy as np
+import pytest
+
+from engines.ice_boule.moves import Target, Throw
+from engines.ice_boule.rules import outcome, play, start
+from referee.command import Answer
+from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, stands_on
+from referee.simulated_table import Throw as Thrown
+from referee.simulation import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
+from table.clearance import clearance
+from table.errors import InputError
+from table.solids import lying, on_top, upright
+from vision.camera import project
+from vision.render import Renderer
+from vision.scene import Scene
+
+PERIOD_MS = 250
+SETUP = demo_setup()
+LARGE = SETUP.sizes[-1]
+
+
+class Umpire:
+    """A referee that sees through the players' eyes: it rules by the printed rules as soon as nothing has moved for 500 ms."""
+
+    def __init__(self):
+        self.state = start(SETUP.game.colours, {})
+        self.ends, self.verdicts, self.question, self.seq = [], [], None, 1
+        self.answers = []
+        self.blind = False
+        self._lay, self._still = (), 0
+
+    def view(self):
+        over = outcome(self.state) is not None
+        phase = "asking" if self.question else "over" if over else "playing"
+        players = list(self.state.players)
+        return {
+            "seq": self.seq, "phase": phase, "next": self.state.next, "ends": self.ends, "players": players,
+            "verdicts": self.verdicts, "question": self.question,
+        }  # fmt: skip
+
+    def command(self, command):
+        assert isinstance(command, Answer)
+        self.answers.append(command)
+        self.question = None
+        self.seq += 1
+
+    def watch(self, players, scene):
+        self._still = self._still + 1 if not scene.limbs and scene.pieces == self._lay else 0
+        self._lay = scene.pieces
+        if self._still == 2 and not self.blind and (move := self._move(players.table)):
+            self.state = play(self.state, move)
+            self.seq += 1
+            self.verdicts.insert(0, {"verdict": "accepted"})
+            if self.state.end and self.state.target is None:
+                self.ends.append({"winner": self.state.end.winner, "points": self.state.end.points})
+
+    def _move(self, table):
+        if self.state.target is None:
+            return Target(SETUP.game.target) if table.target and len(table.pieces) == 1 else None
+        thrown = sum(self.state.thrown)
+        if table.target is None or len(table.pieces) != thrown + 2:
+            return None
+        newest, layout = table.pieces[-1], true_layout(table)
+        ranked = [piece for piece, _ in sorted(table.gaps_mm().items(), key=lambda item: item[1])]
+        if newest not in ranked:
+            return Throw(newest.colour, None, None, layout)
+        return Throw(newest.colour, "large", layout.lies[ranked.index(newest)], layout)
+
+
+def film(seed, umpire, most=6000):
+    """Scenes of a whole game with the table at that time, four a second."""
+    players = Players(umpire, SETUP, seed)
+    for frame in range(most):
+        scene = players.scene_at(frame * PERIOD_MS)
+        yield players, scene
+        umpire.watch(players, scene)
+        if outcome(umpire.state) and not scene.limbs:
+            return
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_game_left_alone_reaches_thirteen(seed):
+    umpire = Umpire()
+    frames = sum(1 for _ in film(seed, umpire))
+    assert outcome(umpire.state) is not None
+    assert max(umpire.state.scores) >= 13
+    assert frames * PERIOD_MS < 12 * 60_000
+
+
+def test_an_end_takes_less_than_a_minute():
+    umpire = Umpire()
+    frames = next(frame for frame, _ in enumerate(film(5, umpire)) if umpire.ends)
+    assert frames * PERIOD_MS < 60_000
+
+
+def test_pieces_at_rest_never_share_space_and_stand_on_something():
+    seen = set()
+    for players, scene in film(4, Umpire()):
+        if scene.limbs or players.table.pieces in seen:
+            continue
+        seen.add(players.table.pieces)
+        for piece in players.table.pieces:
+            assert piece.solid.vertices_mm[:, 2].min() == pytest.approx(0, abs=1e-6) or any(stands_on(piece, other) for other in scene.pieces)
+        for a, b in combinations(players.table.pieces, 2):
+            assert stands_on(a, b) or stands_on(b, a) or clearance(a.solid, b.solid).mm > 0.005
+    assert len(seen) > 30
+
+
+def test_hands_come_for_every_change_and_leave_before_the_ruling():
+    before, hands = (), 0
+    for players, scene in film(1, Umpire()):
+        if players.table.pieces != before:
+            assert scene.limbs, "nothing moves by itself"
+            hands += 1
+        before = players.table.pieces
+    assert hands > 20
+
+
+def test_the_same_seed_plays_the_same_game():
+    def story(seed):
+        umpire = Umpire()
+        return [scene.pieces[-1].solid.vertices_mm for _, scene in film(seed, umpire, 400) if scene.pieces], umpire.state
+
+    first, again, other = story(8), story(8), story(9)
+    assert all(map(np.array_equal, first[0], again[0]))
+    assert first[1] == again[1] != other[1]
+
+
+def test_a_throw_that_nobody_rules_on_is_taken_back_and_thrown_again():
+    umpire = Umpire()
+    for players, scene in film(6, umpire):
+        umpire.watch(players, scene)
+        if umpire.state.target:
+            break
+    umpire.blind = True
+    counts = []
+    start_ms = 1_000_000
+    for frame in range(PATIENCE_MS // PERIOD_MS + PATIENCE_FRAMES + 20):
+        players.scene_at(start_ms + frame * PERIOD_MS)
+        counts.append(len(players.table.pieces))
+    assert max(counts) == 2, "never a second piece while the first is not ruled on"
+    assert 1 in counts[counts.index(2) :], "the first one is taken back"
+
+
+def question(choices):
+    return {"seq": 7, "code": "boule.too_close", "choices": [{"label": label, "moves": moves} for label, moves in choices]}
+
+
+def test_asked_they_measure_and_tell_the_truth():
+    umpire = Umpire()
+    players = Players(umpire, SETUP, 1)
+    table = Tabletop(SETUP).with_target(upright(LARGE, 300, 200, 0))
+    near, far = lying(LARGE, 340, 200, 0), lying(LARGE, 240.5, 200, 180)
+    players.table = Tabletop(SETUP, (*table.pieces, table.piece("blue", near), table.piece("red", far)))
+    choices = [
+        ("red is nearer", ["throw red large 27.1: red 27.1 < blue 27.3"]),
+        ("blue is nearer", ["throw red large 27.3: blue 27.3 < red 27.3"]),
+        ("equal", ["throw red large 27.3: red 27.3 = blue 27.3"]),
+    ]
+    umpire.question = question(choices)
+    frames = 0
+    while umpire.question:
+        players.scene_at(frames * PERIOD_MS)
+        frames += 1
+    (answer,) = umpire.answers
+    assert answer.label == "blue is nearer"
+    assert answer.how == "calliper"
+    assert answer.readings_mm["blue"] < answer.readings_mm["red"]
+    assert frames * PERIOD_MS > 2000, "measuring takes a moment"
+
+
+def test_what_is_equal_on_the_calliper_is_said_to_be_equal():
+    table = Tabletop(SETUP).with_target(upright(LARGE, 300, 200, 0))
+    for colour, solid in (
+        ("blue", upright(LARGE, 350, 200, 0)),
+        ("red", upright(LARGE, 250.02, 200, 0)),
+        ("red", on_top(LARGE, table.target.solid, 20)),
+    ):
+        table = Tabletop(SETUP, (*table.pieces, table.piece(colour, solid)))
+    assert str(true_layout(table)) == "red on < red 24.58 = blue 24.58"
+
+
+def test_people_at_the_panel_may_be_faster_than_the_simulated_players():
+    umpire = Umpire()
+    umpire.question = question([("yes", []), ("no", [])])
+    players = Players(umpire, SETUP, 1)
+    for frame in range(4):
+        players.scene_at(frame * PERIOD_MS)
+    umpire.question = None
+    for frame in range(4, 40):
+        players.scene_at(frame * PERIOD_MS)
+    assert umpire.answers == []
+
+
+def test_knocks_touches_and_pieces_on_the_target_happen_and_are_lawful():
+    rng = np.random.default_rng(0)
+    start_table = Tabletop(SETUP).with_target(upright(LARGE, 300, 240, 10))
+    for accident, expected in (("touch", "touch"), ("on target", "on"), ("off", "off"), ("knock", "knock"), ("none", "free")):
+        table = start_table
+        if accident == "knock":
+            table = Tabletop(SETUP, (*table.pieces, table.piece("blue", lying(LARGE, 250, 180, 30))))
+        after = table.thrown("red", Thrown((300.0, 240.0), 40.0, accident), rng)
+        newest = after.pieces[-1]
+        gap = after.gaps_mm().get(newest)
+        happened = (
+            "off" if gap is None
+            else "on" if gap < 0
+            else "touch" if gap < 0.05
+            else "knock" if any(piece not in after.pieces for piece in table.pieces)
+            else "free"
+        )  # fmt: skip
+        assert happened == expected
+
+
+def test_the_simulated_camera_shows_the_players_table():
+    umpire = Umpire()
+    camera = simulated_table(umpire, seed=2, period_ms=500)
+    frame = camera.read()
+    assert frame.image.shape == (SETUP.camera.height, SETUP.camera.width, 3)
+    assert frame.at_ms == 0
+    assert camera.simulated
+
+
+def test_every_fiducial_and_the_whole_ground_are_in_view():
+    corners = np.array([marker.corners_mm for marker in SETUP.fiducials.markers]).reshape(-1, 2)
+    pixels = project(np.column_stack([corners, np.zeros(len(corners))]), demo_place(), SETUP.camera)
+    assert pixels.min() > 10
+    assert (pixels < np.array([SETUP.camera.width, SETUP.camera.height]) - 10).all()
+
+
+def test_nothing_of_the_demo_is_over_exposed():
+    image = Renderer(SETUP, demo_place()).picture(Scene(demo_stage(1)), np.random.default_rng(0))
+    assert np.percentile(image, 99.9) < 250
+    assert np.median(image) > 60
+
+
+def test_a_table_without_a_target_is_refused():
+    game = msgspec.structs.replace(SETUP.game, target=None)
+    with pytest.raises(InputError, match=r"game\.target: expected a colour for the target, got none"):
+        Players(Umpire(), msgspec.structs.replace(SETUP, game=game), 1)
