@@ -76,7 +76,7 @@ def test_new_dependencies_are_installed(tmp_path: Path) -> None:
     os.utime(tmp_path / "pyproject.toml")
     installs, runs = make(tmp_path, "demo", f"PYTHON={sys.executable}").stdout.splitlines()
     assert installs.startswith("python -m pip install ")
-    assert runs == "rinkside demo "
+    assert runs == "rinkside demo"
 
 
 def test_a_folder_that_was_moved_gets_an_environment_of_its_own(tmp_path: Path) -> None:
