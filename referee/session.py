@@ -14,7 +14,7 @@ import msgspec
 import engines
 from referee import view as pages
 from referee.command import Answer, Command, Correct, NextGame, Pause, Resume, Undo
-from referee.events import Answered, Asked, Corrected, Event, GameStarted, Paused, Record, Resumed, SessionStarted, Undone
+from referee.events import Answered, Asked, Corrected, Event, GameStarted, Paused, Record, Resumed, SessionEnded, SessionStarted, Undone
 from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
 from table.errors import InputError
@@ -167,6 +167,11 @@ class Session:
         if ledger.earlier is not None:
             return ledger.game_seq
         raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+
+    def end(self, reason: str = "") -> Record:
+        """Say that nobody plays on in this session; its log stays."""
+        with self._changed:
+            return self._append(SessionEnded(reason=reason))
 
     def records(self, after: int = 0) -> tuple[Record, ...]:
         """Records of this session with seq > `after`."""

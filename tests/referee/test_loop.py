@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from referee.command import Answer, Correct, NextGame, Pause, Resume, Undo
-from referee.events import Asked, Ruled, SessionEnded
+from referee.events import Asked, Ruled
 from referee.log import LogFailed
 from referee.loop import RETRY_S, Referee
 from referee.session import Session
@@ -369,7 +369,7 @@ def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session):
 
 
 def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
-    eyes = referee(*hold(0), partial(session.append, SessionEnded()), *hold(1000, red))
+    eyes = referee(*hold(0), session.end, *hold(1000, red))
     eyes.run()
     assert rulings(session) == []
     assert eyes.latest.said == "The session has ended."

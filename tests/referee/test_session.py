@@ -207,7 +207,7 @@ def test_a_game_that_is_won_and_a_session_that_has_ended(session):
     assert (session.view()["phase"], session.view()["outcome"]) == ("over", "red won.")
     session.command(NextGame())
     assert session.view()["earlier_games"] == ["red won."]
-    session.append(SessionEnded(reason="enough"))
+    session.end("enough")
     assert session.view()["phase"] == "ended"
     with pytest.raises(InputError, match="the session has ended"):
         session.command(Pause())
@@ -380,7 +380,7 @@ def test_a_log_that_breaks_the_rules_is_said_in_one_line(log, games, started):
 
 def test_an_ended_session_says_so_after_reopening(tmp_path, started, games):
     with Log(tmp_path / "log") as log:
-        Session.begin(log, started, games=games).append(SessionEnded())
+        Session.begin(log, started, games=games).end()
         session = Session.reopen(log, 1, games=games)
         assert isinstance(session.records()[-1].event, SessionEnded)
         assert session.view()["phase"] == "ended"
