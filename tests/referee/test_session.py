@@ -84,6 +84,20 @@ def test_a_session_that_cannot_begin_writes_nothing(log, games, change, message)
     assert log.records() == ()
 
 
+def test_every_line_of_the_view_has_the_same_keys(session):
+    empty = session.view()
+    ruled = put(session, "red", verdict="refused")
+    session.command(Correct(record=ruled.seq, moves=("red",)))
+    session.command(Undo())
+    session.command(Answer(question=ask(session).seq, label="it counts"))
+    lines = session.view()["verdicts"]
+    assert session.view().keys() == empty.keys()
+    assert [line["kind"] for line in lines] == ["answered", "asked", "undone", "corrected", "ruled"]
+    assert {frozenset(line) for line in lines} == {
+        frozenset("seq at_ms kind verdict code player said rests_on moves evidence frame decided_by refers_to overturned_by".split())
+    }
+
+
 # --- what people may say ---
 
 
