@@ -1,0 +1,57 @@
+"""The games, exact: one folder each with the rules (pure) and the judge.  No clock, no chance, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from engines import ice_boule
+from engines.errors import Violation
+from engines.rulings import Ruling
+from engines.verdict import Verdict
+from table.observation import Observation
+
+
+class Game(Protocol):
+    """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's own, frozen; both print
+    in a notation that `State.parse` and `parse_move` read back.
+    """
+
+    @property
+    def NAME(self) -> str:  # noqa: N802  # a constant of the module
+        """As tables and command lines name the game."""
+
+    @property
+    def RULINGS(self) -> tuple[Ruling, ...]:  # noqa: N802
+        """Its options."""
+
+    @property
+    def State(self) -> Any:  # noqa: N802
+        """Its type of state, with `parse`."""
+
+    def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Any:
+        """The state before the first move; raises InputError for players or rulings that will not do."""
+
+    def parse_move(self, text: str) -> Any:
+        """A move from its notation; raises InvalidNotation."""
+
+    def legal_moves(self, state: Any) -> Any:
+        """A collection: iterates, counts, answers `in` and prints."""
+
+    def violation(self, state: Any, move: Any) -> Violation | None:
+        """Which rule forbids a move; None where it is legal, exactly where `move in legal_moves(state)`."""
+
+    def play(self, state: Any, move: Any) -> Any:
+        """The state after a move; raises IllegalMove."""
+
+    def outcome(self, state: Any) -> Any:
+        """None while the game runs, then something that prints as a sentence."""
+
+    def judge(self, state: Any, seen: Observation, before: Observation | None) -> Verdict:
+        """A verdict on a settled table; `before` is the one that the last accepted verdict rested on."""
+
+    def state_document(self, state: Any) -> dict[str, Any]:
+        """The state as plain data."""
+
+
+GAMES: dict[str, Game] = {ice_boule.NAME: ice_boule}

@@ -1,0 +1,23 @@
+"""Ice Boule: throw your pieces nearer to the target than anybody else's (`docs`: the printed rules and rulings ice_boule.1 to .8)."""
+
+from engines.ice_boule.document import state_document
+from engines.ice_boule.judge import judge, judge_answer, judge_stop
+from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, violation
+
+NAME = "ice_boule"
+
+__all__ = [
+    "NAME",
+    "RULINGS",
+    "State",
+    "judge",
+    "judge_answer",
+    "judge_stop",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "start",
+    "state_document",
+    "violation",
+]

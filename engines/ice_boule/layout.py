@@ -133,6 +133,10 @@ class Layout:
                 return colour in self._colours(run) and self._doubtful(run)
         return False
 
+    def contested(self) -> range:
+        """Places of the nearest pieces of several colours that no `<` parts: what a lead or a score in doubt hangs on."""
+        return next((run for run in self._runs("=~") if len(self._colours(run)) > 1), range(0))
+
     def _runs(self, links: str) -> list[range]:
         """Neighbours joined by relations in `links`."""
         breaks = [0, *(k + 1 for k, relation in enumerate(self.relations) if relation not in links), len(self.lies)]

@@ -1,0 +1,273 @@
+"""From settled observations of the table to verdicts.
+
+`before` is always the settled observation that the last accepted verdict rested on (None: not known): what moved or came
+new is told by comparing the two, and what people decided about pieces that lie still is not asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations, permutations
+
+from engines.errors import AmbiguousMove, InvalidNotation, Violation
+from engines.ice_boule import words
+from engines.ice_boule.changes import compare
+from engines.ice_boule.layout import Layout
+from engines.ice_boule.look import Look, look
+from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
+from engines.ice_boule.ranking import Ranking, rank_layout
+from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, turn, violation
+from engines.ice_boule.state import State
+from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from table.observation import SURE, Observation, SeenPiece
+
+
+def judge(state: State, seen: Observation, before: Observation | None) -> Verdict:
+    """What happened on a table on which nothing moves any more."""
+    if ended := outcome(state):
+        return Waiting(code="boule.over", said=f"The game is over: {ended}.", rests_on="Goal")
+    if seen.hand:
+        return Waiting(code="boule.hand", said="A hand is over the table.", player=state.next)
+    if state.target is None:
+        return _judge_target(state, seen, before)
+    if state.target not in {piece.colour for piece in seen.pieces}:
+        return _target_gone(state, seen, before)
+    found = look(state, seen, before)
+    if isinstance(found, CannotSee):
+        return found
+    strangers = [gap.piece for gap in found.measured.gaps if gap.piece.colour not in state.players]
+    if strangers:
+        return _stranger(found, strangers[0])
+    if not found.gained:
+        return _nothing_new(found)
+    if len(found.gained) == 1:
+        return _one_new(found, found.gained[0])
+    return _several_new(found)
+
+
+def judge_stop(state: State, player: str) -> Verdict:
+    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
+
+    def stop(ranking: Ranking) -> Stop:
+        return Stop(player, ranking.layout())
+
+    ranking = rank_layout(state.layout)
+    wrong = violation(state, Stop(player))
+    if wrong and wrong.code != TOO_CLOSE:
+        return refusal(wrong, player, (str(Stop(player)),), {})
+    moves = [stop(order) for order in orders(state, ranking, stop)] if wrong else [Stop(player)]
+    if len(moves) > 1:
+        choices = tuple(Choice(label(state, move, move.layout or state.layout), (str(move),)) for move in moves)
+        said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
+        return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=player, choices=choices)
+    said = f"{player.capitalize()} throws no more. {words.follow(play(state, moves[0]), player)}"
+    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(moves[0]),))
+
+
+def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
+    """What people decided about a question (ruling ice_boule.2).
+
+    `answer` is the label of a choice, or a calliper's readings in mm by piece: `blue` for blue's nearest, `blue 2` for its
+    second.  Raises InvalidNotation where no choice agrees with it, AmbiguousMove where several do.
+    """
+    if isinstance(answer, str):
+        fitting = [choice for choice in asked.choices if choice.label.lower() == answer.strip().lower()]
+        shown, how = repr(answer), f"{decided_by} decided"
+    else:
+        fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
+        shown = ", ".join(f"{piece} {gap_mm:g} mm" for piece, gap_mm in answer.items())
+        how = f"{decided_by} measured {shown}"
+    if not fitting:
+        raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {shown}, which agrees with none")
+    if len(fitting) > 1:
+        raise AmbiguousMove(f"{shown} agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces")
+    (choice,) = fitting
+    return Accepted(
+        code=asked.code,
+        said=f"{choice.label}: {how}.",
+        rests_on=asked.rests_on,
+        player=asked.player,
+        moves=choice.moves,
+        evidence=asked.evidence | {"decided_by": decided_by},
+    )
+
+
+def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:
+    """Do a calliper's readings agree with the order of pieces that a choice stands for?"""
+    move = parse_move(choice.moves[-1]) if choice.moves else None
+    if not isinstance(move, Throw | Stop) or not move.layout:
+        return False
+    layout = move.layout
+    places = {name: _place(layout, name) for name in readings_mm}
+    return all(_order_agrees(layout, (places[a], readings_mm[a]), (places[b], readings_mm[b])) for a, b in combinations(readings_mm, 2))
+
+
+def _place(layout: Layout, name: str) -> int:
+    """Place in a layout of `blue`, its nearest blue piece, or `blue 2`, the second."""
+    colour, _, number = name.partition(" ")
+    own = [place for place, lie in enumerate(layout.lies) if lie.colour == colour]
+    if number not in ("", *map(str, range(1, len(own) + 1))) or not own:
+        raise InvalidNotation(f"expected a piece such as 'blue' or 'blue 2' among '{layout}', got {name!r}")
+    return own[int(number or 1) - 1]
+
+
+def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) -> bool:
+    """Readings (place, mm) of two pieces; equal ones do not let the leader's piece count as nearer."""
+    (near, near_mm), (far, far_mm) = sorted([a, b])
+    colours = layout.lies[near].colour, layout.lies[far].colour
+    relation = layout.relation(near, far)
+    if relation == "~" or colours[0] == colours[1]:
+        return True
+    if near_mm == far_mm:
+        return relation == "=" or layout.lies[0].colour == colours[1]
+    return relation == "<" and near_mm < far_mm
+
+
+def _judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
+    """Between ends: the table is cleared, then the target thrown and stood upright where it lies."""
+    starter = state.starter
+    if any(piece.colour in state.players for piece in seen.pieces):
+        said = f"Clear the table; then {starter} throws the target."
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+    lying = [(index, piece) for index, piece in enumerate(seen.pieces) if piece.colour not in state.players]
+    if len(lying) != 1:
+        said = f"{starter.capitalize()} chooses the starting line and throws the target." if not lying else "Leave one target on the table."
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+    ((index, target),) = lying
+    if before and index in compare(before, seen).same and index not in compare(before, seen).moved:
+        said = f"The {target.colour} piece is the last end's target; {starter} throws the next one."
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+    if target.pose != "upright" and target.pose_probability >= SURE:
+        said = f"Stand the {target.colour} target upright where it lies."
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+    move = str(Target(target.colour))
+    evidence = {"target": str(target), "base_mm": target.base_mm.round(3).tolist()}
+    if min(target.colour_probability, target.pose_probability) < SURE:
+        said = f"Does a {target.colour} target stand upright on the table? The camera is not sure."
+        choices = (Choice(f"A {target.colour} target stands upright", (move,)), Choice("Not yet", ()))
+        return Ambiguous(code="boule.target", said=said, rests_on=SETUP, player=starter, choices=choices, evidence=evidence)
+    said = f"The {target.colour} target stands. {turn(play(state, Target(target.colour)))}"
+    return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
+
+
+def _target_gone(state: State, seen: Observation, before: Observation | None) -> Verdict:
+    """The target is not in play any more; only what is seen to lie outside is void at once (ruling ice_boule.4)."""
+    outside, were = (sum(piece.colour == state.target for piece in table.off_board) if table else 0 for table in (seen, before))
+    move, rests_on = str(Void()), "ruling ice_boule.4"
+    if before and outside > were:
+        said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
+        return Accepted(code="boule.void", said=said, rests_on=rests_on, player=state.next, moves=(move,))
+    said = f"The {state.target} target cannot be seen in the play area."
+    choices = (Choice("It left the play area: the end is void", (move,)), Choice("It is still in play, or is put back", ()))
+    return Ambiguous(code="boule.target.gone", said=said, rests_on=rests_on, player=state.next, choices=choices)
+
+
+def _stranger(found: Look, piece: SeenPiece) -> Verdict:
+    """A piece in play of a colour that nobody plays."""
+    said = f"A {piece.colour} piece lies in play, and nobody plays {piece.colour}. Take it away."
+    if piece.colour_probability < SURE:
+        unsure = f"The colour of the piece at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm cannot be told; {piece.colour} would be nobody's."
+        return CannotSee(code="boule.colour", said=unsure, rests_on=PLAY, player=found.player, evidence=found.evidence())
+    return refusal(Violation("boule.throw.colour", PLAY, said), found.player, (), found.evidence())
+
+
+def _nothing_new(found: Look) -> Verdict:
+    """No projectile more than before: nothing happened, or a throw left the play area, or hands moved something."""
+    state, player = found.state, found.player
+    out = (f"{player.capitalize()}'s throw left the play area", Reading(found, player, None, None))
+    if found.lost:
+        gone = ", ".join(found.lost)
+        said = f"Missing in play: {gone}. Was it knocked out by a throw, or is it hidden?"
+        return ask(found, "boule.vanished", said, PLAY, [out], "It is hidden, or was taken away by hand: put it back")
+    if not found.moved:
+        return Waiting(code="boule.throw", said=turn(state), rests_on=PLAY, player=player, evidence=found.evidence())
+    own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in found.moved and gap.piece.colour == player]
+    swapped = [
+        (f"{player.capitalize()} threw the piece that {words.where(gap)}, and another {player} one left play", reading)
+        for k, gap in own
+        for _, reading in _sizes(found, player, k)
+    ]
+    said = f"{words.counted(len(found.moved), 'piece')} moved, and no new one lies in play. What happened?"
+    return ask(found, "boule.moved", said, PLAY, [out, *swapped], "Nobody threw: put the pieces back where they were")
+
+
+def _one_new(found: Look, colour: str) -> Verdict:
+    """One projectile more of a colour: a throw, by whoever plays it."""
+    (thrown,) = found.new(colour)
+    piece = found.measured.gaps[thrown].piece
+    if colour != found.player and piece.colour_probability < SURE:
+        return _unsure_newcomer(found, piece)
+    read = _sizes(found, colour, thrown)
+    if found.lost and not _seen_outside(found):
+        gone = ", ".join(found.lost)
+        said = f"A new {colour} piece lies in play, and missing are: {gone}. Were they knocked out of the play area?"
+        knocked = [(f"{text}; knocked out of play: {gone}", reading) for text, reading in read]
+        return ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
+    if found.measured.doubts:
+        said = f"{' '.join(found.measured.doubts)} Is it as the camera read it?"
+        as_read = [(f"As it was read: {text.lower()}", reading) for text, reading in read]
+        return ask(found, "boule.doubt", said, PLAY, as_read, "Not so: show the pieces more clearly")
+    if len(read) > 1:
+        said = f"Which size is the piece that {colour} threw? It fixes {colour}'s size for this end."
+        return ask(found, "boule.size", said, SETUP, read, "The piece was not thrown: take it back")
+    return rule(read[0][1])
+
+
+def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw by the sizes that the piece may have: as read if sure, else the player's size of this end, else any."""
+    piece = found.measured.gaps[thrown].piece
+    known = found.state.size(player)
+    if piece.size_probability >= SURE:
+        sizes = [piece.size]
+    elif known:
+        sizes = [known]
+    else:
+        sizes = list(dict.fromkeys([piece.size, *SIZES]))
+    return [(f"A {size} piece", Reading(found, player, thrown, size)) for size in sizes]
+
+
+def _seen_outside(found: Look) -> bool:
+    """Do as many more pieces lie outside than before, by colour, as are missing in play?"""
+    if found.before is None:
+        return False
+    before, seen = found.before.off_board, found.seen.off_board
+    more = {colour: sum(p.colour == colour for p in seen) - sum(p.colour == colour for p in before) for colour in found.lost}
+    return all(more[colour] == found.lost.count(colour) for colour in found.lost)
+
+
+def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
+    """A piece came whose colour is unsure, and it is another player's throw: perhaps it is theirs."""
+    player = found.player
+    pieces = tuple(replace(each, colour=player) if each is piece else each for each in found.seen.pieces)
+    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    said = f"Is the new piece {player} or {piece.colour}? It is {player}'s throw."
+    if isinstance(other, CannotSee) or other.gained != (player,) or other.lost:
+        return CannotSee(code="boule.colour", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
+    (thrown,) = other.new(player)
+    read = [(f"It is {player}; {text.lower()}", reading) for text, reading in _sizes(other, player, thrown)]
+    return ask(other, "boule.colour", said, PLAY, read, f"It is {piece.colour}: take it back")
+
+
+def _several_new(found: Look) -> Verdict:
+    """More than one projectile more: throws are made one at a time; two may be told apart by who was to throw."""
+    new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
+    said = f"{len(new)} new pieces lie in play ({', '.join(found.gained)}), and one is thrown at a time."
+    choices = []
+    if len(new) == 2 and not found.lost and found.changes and not found.moved:
+        for (a, first), (b, second) in permutations(new):
+            moves = two_throws(_sizes(found, a, first)[0][1], _sizes(found, b, second)[0][1])
+            gaps = found.measured.gaps
+            text = f"First the {a} piece that {words.where(gaps[first])}, then the {b} piece that {words.where(gaps[second])}"
+            choices += [Choice(text, moves)] if moves else []
+    if not choices:
+        return Refused(code="boule.throw.two", said=f"{said} Take them back.", rests_on=PLAY, player=found.player, evidence=found.evidence())
+    return Ambiguous(
+        code="boule.throw.two",
+        said=f"{said} Which was thrown first?",
+        rests_on=PLAY,
+        player=found.player,
+        choices=(*choices, Choice("Both at once: take them back", ())),
+        evidence=found.evidence(),
+    )

@@ -1,0 +1,146 @@
+"""A settled table set beside the state of the game: what is new, what is gone, what is known about the order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.ice_boule.changes import Changes, compare, moved
+from engines.ice_boule.measure import Measurement, measure, measurement_document
+from engines.ice_boule.ranking import Ranking, rank_measurement
+from engines.ice_boule.state import State
+from engines.verdict import CannotSee
+from table.observation import SURE, Observation, SeenPiece
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """The table against the state while an end runs.
+
+    `gained` and `lost` are the colours of pieces in play more and fewer than the state knows, each as often as it is so.
+    `changes` is None where the table before is not known.
+    """
+
+    state: State
+    seen: Observation
+    before: Observation | None
+    changes: Changes | None
+    measured: Measurement
+    ranking: Ranking
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def moved(self) -> frozenset[int]:
+        """Pieces (indexes of what is seen) that were in play before and lie elsewhere now."""
+        return self.changes.moved if self.changes else frozenset()
+
+    @property
+    def player(self) -> str:
+        """Who is to throw: somebody is while an end runs."""
+        assert self.state.next is not None
+        return self.state.next
+
+    @property
+    def target_moved(self) -> bool:
+        """Was the target knocked over or pushed?"""
+        return any(self.seen.pieces[index] is self.measured.target for index in self.moved)
+
+    def new(self, colour: str) -> list[int]:
+        """Places in the ranking's ids of the pieces of a colour that were not in play before.
+
+        Told by where the pieces were; where that is not known, by their distances.
+        """
+        gaps = self.measured.gaps
+        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
+        if self.changes:
+            return [k for k in own if gaps[k].index in self.changes.appeared]
+        were = self.state.layout.of(colour)
+        apart = np.array([[abs(gaps[k].mm - lie.gap_mm) for lie in were] for k in own]).reshape(len(own), len(were))
+        known = {own[row] for row in linear_sum_assignment(apart)[0]}
+        return [k for k in own if k not in known]
+
+    def evidence(self, thrown: int | None = None) -> dict[str, Any]:
+        """What a verdict rests on, as plain data: gaps, call, and which pieces are new or moved."""
+        document = measurement_document(self.measured)
+        if thrown is not None:
+            gap = self.measured.gaps[thrown]
+            document |= {"thrown": thrown, "gap_mm": round(gap.mm, 3), "sigma_mm": round(gap.sigma_mm, 3)}
+        return document | {"moved": sorted(self.moved)}
+
+
+def look(state: State, seen: Observation, before: Observation | None) -> Look | CannotSee:
+    """Measure the table and compare it with the state; CannotSee where the target cannot be told."""
+    target = state.target or ""
+    known = before if before and _agrees(state, before) else None
+    seen = _recall_colours(known, seen) if known else seen
+    changes = compare(known, seen) if known else None
+    gained, lost = _count(state, seen)
+    seen = _settle_colours(state, seen, changes, gained, lost)
+    measured = measure(seen, target)
+    if isinstance(measured, CannotSee):
+        return measured
+    kept = _kept(state, known, changes, measured, seen) if known and changes else {}
+    return Look(state, seen, known, changes, measured, rank_measurement(measured, kept, state.layout), gained, lost)
+
+
+def _count(state: State, seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    now = Counter(piece.colour for piece in seen.pieces if piece.colour in state.players)
+    then = Counter(lie.colour for lie in state.layout.lies)
+    return tuple((now - then).elements()), tuple((then - now).elements())
+
+
+def _agrees(state: State, before: Observation) -> bool:
+    """Does an earlier table show the pieces that the state knows?"""
+    return _count(state, before) == ((), ()) and sum(piece.colour == state.target for piece in before.pieces) == 1
+
+
+def _recall_colours(before: Observation, seen: Observation) -> Observation:
+    """A piece of unsure colour that lies exactly where another piece was ruled on is that piece."""
+
+    def recall(piece: SeenPiece) -> SeenPiece:
+        were = [was for was in before.pieces if was.size == piece.size and not moved(was, piece)]
+        return replace(piece, colour=were[0].colour) if piece.colour_probability < SURE and len(were) == 1 else piece
+
+    return replace(seen, pieces=tuple(map(recall, seen.pieces)))
+
+
+def _settle_colours(
+    state: State, seen: Observation, changes: Changes | None, gained: tuple[str, ...], lost: tuple[str, ...]
+) -> Observation:
+    """Take as read the unsure colours that leave no choice.
+
+    A piece that lies still was ruled on before.  Of the others, if all unsure ones are named alike and the numbers of
+    pieces are those of a legal throw, another name would break them; with several names two may have been taken for
+    each other, and they stay unsure.
+    """
+    still = set(changes.still) if changes else set()
+    unsure = {index for index, piece in enumerate(seen.pieces) if piece.colour_probability < SURE} - still
+    fits = not lost and gained in ((), (state.next,))
+    if len({seen.pieces[index].colour for index in unsure}) < 2 and fits:
+        unsure = set()
+    pieces = tuple(piece if index in unsure else replace(piece, colour_probability=1.0) for index, piece in enumerate(seen.pieces))
+    return replace(seen, pieces=pieces)
+
+
+def _kept(state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation) -> dict[int, int]:
+    """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout."""
+    earlier = measure(before, measured.target.colour)
+    if isinstance(earlier, CannotSee) or any(seen.pieces[index] is measured.target for index in changes.moved):
+        return {}
+    places = {
+        gap.index: place
+        for colour in state.players
+        for gap, place in zip(
+            (gap for gap in earlier.gaps if gap.piece.colour == colour),
+            (place for place, lie in enumerate(state.layout.lies) if lie.colour == colour),
+            strict=True,
+        )
+    }
+    then = changes.still
+    still = {k: places[then[gap.index]] for k, gap in enumerate(measured.gaps) if then.get(gap.index) in places}
+    return {k: place for k, place in still.items() if measured.gaps[k].on_target == state.layout.lies[place].on_target}

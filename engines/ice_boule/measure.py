@@ -1,0 +1,236 @@
+"""From what was seen to distances: every gap with its uncertainty, who leads, and what is too close to call.
+
+Distance is the least clearance of the two solids (ruling ice_boule.1).  Its standard deviation is the first-order
+propagation of both pieces' covariances: moving a piece changes the gap by the normal at the nearest points, turning it
+by that normal times the lever arm about `base_mm`.  Two gaps share the error of the target, so their difference is
+propagated jointly: what the target's error does to both cancels (ruling ice_boule.2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engines.verdict import CannotSee
+from table.clearance import Clearance, clearance
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array, Solid
+
+Z95 = 1.96
+"""Standard deviations either side that hold 95 % of a normal distribution."""
+_PART_MM = 0.01
+"""Solids that overlap are drawn apart until they are this far apart, to learn which way their gap would open."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gap:
+    """The distance of one projectile, `piece`, which is `index` in the observation's pieces.
+
+    `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are the nearest points, on
+    the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm, y_mm, heading_deg) of the piece, `target_slope`
+    that of the target.  `reach_mm` is how far the gap may be off if the pose or size that was read is wrong; 0 where both
+    are sure.
+    """
+
+    index: int
+    piece: SeenPiece
+    mm: float
+    sigma_mm: float
+    on_target: bool
+    points_mm: tuple[Array, Array]
+    slope: Array
+    target_slope: Array
+    reach_mm: float
+
+    @property
+    def touching(self) -> bool:
+        """Do the solids touch as measured?  `sigma_mm` says how sure that is."""
+        return self.mm == 0 and not self.on_target
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Rises with the distance; on the target comes before touching it."""
+        return not self.on_target, self.mm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """Every gap, nearest first, and the call if the end stopped now.
+
+    `leading` is None and `points` 0 with no projectile in play.  `pairs` are places in `gaps` of pieces of different
+    colours whose order the call hangs on and that are too close; `doubts` sentences on unsure readings that it hangs on.
+    """
+
+    target: SeenPiece
+    gaps: tuple[Gap, ...]
+    leading: str | None
+    points: int
+    pairs: tuple[tuple[int, int], ...]
+    doubts: tuple[str, ...]
+
+    @property
+    def too_close(self) -> bool:
+        """Can the picture not honestly decide who leads and with how many points (ruling ice_boule.2)?"""
+        return bool(self.pairs or self.doubts)
+
+    def nearer(self, i: int, j: int) -> bool:
+        """Is `gaps[i]` nearer than `gaps[j]` by more than the 95 % uncertainty of their difference?"""
+        return clearly_nearer(self.gaps[i], self.gaps[j], self.target)
+
+
+def measure(seen: Observation, target_colour: str) -> Measurement | CannotSee:
+    """Measure every piece in play from the target; CannotSee where there is no one piece of its colour."""
+    target = _find_target(seen.pieces, target_colour)
+    if isinstance(target, str):
+        return CannotSee(code="boule.target.unseen", said=target, rests_on="ruling ice_boule.1")
+    others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
+    gaps = sorted((_gap(seen, index, target) for index in others), key=lambda gap: gap.rank)
+    leading, points, pairs = _call(gaps, target)
+    return Measurement(target, tuple(gaps), leading, points, pairs, _doubts(gaps, target))
+
+
+def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:
+    """Standard deviation of the difference of two gaps, the target's error being common to both."""
+    common = a.target_slope - b.target_slope
+    return math.sqrt(_variance(a.slope, a.piece) + _variance(b.slope, b.piece) + _variance(common, target))
+
+
+def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
+    """Is `a` nearer than `b` beyond doubt?  A piece that surely stands on the target is nearer than any other."""
+    if a.on_target or b.on_target:
+        return a.on_target and not b.on_target and a.reach_mm == 0
+    return b.mm - a.mm - a.reach_mm - b.reach_mm > Z95 * difference_sigma_mm(a, b, target)
+
+
+def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
+    """`gaps` (nearest first) and `call` of `rinkside-observation/1` as plain data; lengths in mm to the micron.
+
+    Where nothing could be measured there are no gaps, and the call is too close, with the reason in `doubts`.
+    """
+    if isinstance(measured, CannotSee):
+        return {"gaps": [], "call": {"leading": None, "points": 0, "too_close": True, "pairs": [], "doubts": [measured.said]}}
+    call = {
+        "leading": measured.leading,
+        "points": measured.points,
+        "too_close": measured.too_close,
+        "pairs": [list(pair) for pair in measured.pairs],
+        "doubts": list(measured.doubts),
+    }
+    return {"gaps": [_gap_document(gap) for gap in measured.gaps], "call": call}
+
+
+def _gap_document(gap: Gap) -> dict[str, Any]:
+    return {
+        "piece": gap.index,
+        "colour": gap.piece.colour,
+        "size": gap.piece.size,
+        "base_mm": np.round(gap.piece.base_mm, 3).tolist(),
+        "gap_mm": round(gap.mm, 3),
+        "sigma_mm": round(gap.sigma_mm, 3),
+        "on_target": gap.on_target,
+        "touching": gap.touching,
+        "points_mm": [np.round(point, 3).tolist() for point in gap.points_mm],
+    }
+
+
+def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
+    """The one piece of the target's colour, or why there is none, in a sentence."""
+    named = [piece for piece in pieces if piece.colour == colour]
+    sure = [piece for piece in named if piece.colour_probability >= SURE]
+    if len(named) == 1 or len(sure) == 1:
+        return (sure or named)[0]
+    found = f"{len(named)} {colour} pieces lie" if named else f"no {colour} piece was seen"
+    return f"The {colour} target cannot be told: {found} in the play area."
+
+
+def _gap(seen: Observation, index: int, target: SeenPiece) -> Gap:
+    piece = seen.pieces[index]
+    on_target = piece.on is not None and seen.pieces[piece.on] is target
+    nearest = clearance(piece.solid, target.solid)
+    points = (nearest.a_mm, nearest.b_mm)
+    normal, at_piece, at_target = _opening(piece.solid, target.solid, nearest)
+    slope, target_slope = _slope(normal, at_piece, piece), -_slope(normal, at_target, target)
+    sigma_mm = math.sqrt(_variance(slope, piece) + _variance(target_slope, target))
+    mm = 0.0 if on_target else nearest.mm
+    return Gap(index, piece, mm, sigma_mm, on_target, points, slope, target_slope, _reach_mm(piece))
+
+
+def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
+    """Unit vector (3,) from the target to the piece along which their gap opens, and the points it opens between.
+
+    Solids that touch or overlap have no such direction of their own: the piece is drawn away level with the table, from
+    the target's middle, until it is clear, and the direction that shows first is taken.
+    """
+    apart_mm = nearest.mm
+    if apart_mm < _PART_MM:
+        away = piece.vertices_mm.mean(axis=0) - target.vertices_mm.mean(axis=0)
+        away[2] = 0.0
+        length = float(np.linalg.norm(away))
+        away = away / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])
+        shift_mm = _PART_MM
+        while apart_mm < _PART_MM:
+            nearest = clearance(Solid(piece.vertices_mm + shift_mm * away), target)
+            apart_mm, shift_mm = nearest.mm, shift_mm * 1.5
+    return (nearest.a_mm - nearest.b_mm) / nearest.mm, nearest.a_mm, nearest.b_mm
+
+
+def _slope(normal: Array, point_mm: Array, piece: SeenPiece) -> Array:
+    """Change of the gap with (x_mm, y_mm, heading_deg) of `piece`, on whose side `point_mm` is, (3,)."""
+    arm_x, arm_y = point_mm[:2] - piece.base_mm
+    turning = (normal[1] * arm_x - normal[0] * arm_y) * math.pi / 180
+    return np.array([normal[0], normal[1], turning])
+
+
+def _variance(slope: Array, piece: SeenPiece) -> float:
+    return max(float(slope @ piece.covariance @ slope), 0.0)
+
+
+def _reach_mm(piece: SeenPiece) -> float:
+    """How far the gap may be off if the pose, or else the size, that was read is not the true one."""
+    base, tip = piece.solid.vertices_mm[:4], piece.solid.tip_mm
+    if piece.pose_probability < SURE:
+        return float(np.linalg.norm(tip - base.mean(axis=0)))
+    if piece.size_probability < SURE:
+        return float(np.linalg.norm(base[1] - base[0])) / 2
+    return 0.0
+
+
+def _call(gaps: list[Gap], target: SeenPiece) -> tuple[str | None, int, tuple[tuple[int, int], ...]]:
+    """Who leads, with how many points, and the places of those pairs that decide it and are too close."""
+    if not gaps:
+        return None, 0, ()
+    leading = gaps[0].piece.colour
+    own = [k for k, gap in enumerate(gaps) if gap.piece.colour == leading]
+    others = [k for k, gap in enumerate(gaps) if gap.piece.colour != leading]
+    best = min(others, default=len(gaps))
+    points = sum(2 if gaps[k].on_target else 1 for k in own if k < best)
+    pairs: list[tuple[int, int]] = []
+    for k in own:
+        if k < best:
+            pairs += [(k, other) for other in others if not clearly_nearer(gaps[k], gaps[other], target)]
+        elif not any(clearly_nearer(gaps[other], gaps[k], target) for other in others):
+            pairs.append((best, k))
+    return leading, points, tuple(pairs)
+
+
+def _doubts(gaps: list[Gap], target: SeenPiece) -> tuple[str, ...]:
+    """Sentences on readings that are unsure and would change the call if they were wrong."""
+    doubts = []
+    if target.colour_probability < SURE:
+        doubts.append(f"The piece taken for the target may not be {target.colour} ({target.colour_probability:.0%} sure).")
+    doubts += [f"The {gap.piece} may not stand on the target." for gap in gaps if gap.on_target and gap.reach_mm]
+    call = _call(gaps, target)[:2]
+    colours = {gap.piece.colour for gap in gaps}
+    for k, gap in enumerate(gaps):
+        piece = gap.piece
+        if piece.colour_probability >= SURE:
+            continue
+        for other in sorted(colours - {piece.colour}) or ["another colour"]:
+            recoloured = replace(gap, piece=replace(piece, colour=other))
+            if _call([*gaps[:k], recoloured, *gaps[k + 1 :]], target)[:2] != call:
+                doubts.append(f"The {piece} may be {other} ({piece.colour} is {piece.colour_probability:.0%} sure), which changes the call.")
+                break
+    return tuple(doubts)

@@ -1,0 +1,173 @@
+"""What is known about the order of pieces, and every order that the doubt leaves open.
+
+A ranking lists pieces nearest first and knows for each two whether one is nearer, or both equal, or neither.  Where the
+rules need to know more, `readings` gives the orders that people may choose from; each agrees with all that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.measure import Measurement
+
+Known = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Pieces nearest first; `ids` name them (places in the measurement's gaps).
+
+    `nearer[i, j]`: the i-th is known to be nearer than the j-th; `equal[i, j]`: people said they are equal; both (n, n).
+    Only pairs of different colours are kept.  Distances never fall along the order.
+    """
+
+    ids: tuple[int, ...]
+    lies: tuple[Lie, ...]
+    nearer: Known
+    equal: Known
+
+    def layout(self) -> Layout:
+        """In the notation of moves."""
+        return Layout(self.lies, tuple(self._relation(k) for k in range(1, len(self.lies))))
+
+    def lie(self, piece: int) -> Lie:
+        """Where the piece with this id lies."""
+        return self.lies[self.ids.index(piece)]
+
+    def without(self, piece: int | None) -> Ranking:
+        """As if the piece with this id were not there."""
+        kept = [k for k, name in enumerate(self.ids) if name != piece]
+        return _ordered(self, kept, self.nearer, self.equal)
+
+    def first(self, colour: str) -> int:
+        """Place of the nearest piece of a colour."""
+        return next(k for k, lie in enumerate(self.lies) if lie.colour == colour)
+
+    def places(self, colour: str) -> tuple[list[int], list[int]]:
+        """Places of the pieces of a colour, and of all others."""
+        own = [k for k, lie in enumerate(self.lies) if lie.colour == colour]
+        return own, [k for k in range(len(self.lies)) if k not in own]
+
+    def _relation(self, at: int) -> str:
+        """Between the places before `at` and those from there on."""
+        colours = np.array([lie.colour for lie in self.lies])
+        rivals = colours[:at, None] != colours[None, at:]
+        equal = self.equal[:at, at:][rivals]
+        if not (self.nearer[:at, at:][rivals] | equal).all():
+            return "~"
+        return "=" if equal.any() else "<"
+
+
+def rank_layout(layout: Layout) -> Ranking:
+    """What a layout of an earlier move knows."""
+    count = len(layout.lies)
+    nearer, equal = np.zeros((count, count), bool), np.zeros((count, count), bool)
+    for i, j in combinations(range(count), 2):
+        if layout.lies[i].colour != layout.lies[j].colour:
+            nearer[i, j] = layout.relation(i, j) == "<"
+            equal[i, j] = equal[j, i] = layout.relation(i, j) == "="
+    return Ranking(tuple(range(count)), layout.lies, nearer, equal)
+
+
+def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout) -> Ranking:
+    """What a measurement knows, and what was known before about pieces that did not move.
+
+    `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where neither it nor the target
+    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.
+    """
+    gaps = measured.gaps
+    lies = tuple(layout.lies[kept[k]] if k in kept else Lie(gap.piece.colour, gap.mm, gap.on_target) for k, gap in enumerate(gaps))
+    known = rank_layout(layout)
+    count = len(gaps)
+    nearer, equal = np.zeros((count, count), bool), np.zeros((count, count), bool)
+    for i in range(count):
+        for j in range(count):
+            if lies[i].colour == lies[j].colour:
+                continue
+            if i in kept and j in kept and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]:
+                nearer[i, j], equal[i, j] = known.nearer[kept[i], kept[j]], known.equal[kept[i], kept[j]]
+            else:
+                nearer[i, j] = measured.nearer(i, j)
+    order = sorted(range(count), key=lambda k: (lies[k].rank, kept.get(k, count)))
+    return _ordered(Ranking(tuple(range(count)), lies, nearer, equal), order, nearer, equal)
+
+
+def readings(ranking: Ranking, too_close: Callable[[Ranking], bool]) -> Iterator[Ranking]:
+    """Rankings that decide enough: the one given if it is not `too_close`, else every one that people may choose."""
+    if not too_close(ranking):
+        yield ranking
+        return
+    for lead in _leads(ranking):
+        if too_close(lead):
+            yield from _counts(lead)
+        else:
+            yield lead
+
+
+def _leads(ranking: Ranking) -> Iterator[Ranking]:
+    """Every way in which the leading distance may be decided: one colour nearest, or several equally near."""
+    if not ranking.layout().lead_in_doubt:
+        yield ranking
+        return
+    firsts = [ranking.first(colour) for colour in dict.fromkeys(lie.colour for lie in ranking.lies)]
+    contenders = [place for place in firsts if not ranking.nearer[:, place].any()]
+    for size in range(1, len(contenders) + 1):
+        for together in combinations(contenders, size):
+            inside = list(together)
+            outside = [k for k in range(len(ranking.lies)) if k not in inside]
+            if ranking.equal[np.ix_(inside, outside)].any():
+                continue
+            nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
+            nearer[np.ix_(inside, outside)] = True
+            nearer[np.ix_(outside, inside)] = False
+            equal[np.ix_(inside, inside)] = ~np.eye(size, dtype=bool)
+            yield _ordered(ranking, inside + outside, nearer, equal)
+
+
+def _counts(ranking: Ranking) -> Iterator[Ranking]:
+    """Every number of the leader's pieces that may be nearer than the best of all others."""
+    own, others = ranking.places(ranking.lies[0].colour)
+    surely = sum(bool(ranking.nearer[k, others].all()) for k in own)
+    possibly = sum(not (ranking.nearer[others, k] | ranking.equal[others, k]).any() for k in own)
+    for count in range(surely, possibly + 1):
+        inside, beyond = own[:count], own[count:]
+        nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
+        nearer[np.ix_(inside, others)] = True
+        nearer[np.ix_(others, inside)] = False
+        nearer[others[0], beyond] = True
+        nearer[beyond, others[0]] = False
+        rest = [k for k in range(len(ranking.lies)) if k not in inside and k != others[0]]
+        yield _ordered(ranking, [*inside, others[0], *rest], nearer, equal)
+
+
+def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:
+    """With the pieces in another order: distances that would fall along it are averaged, which is their best estimate
+    once the order is known (isotonic regression, pool adjacent violators).
+    """
+    grid = np.ix_(order, order)
+    lies = tuple(ranking.lies[k] for k in order)
+    moved = Ranking(tuple(ranking.ids[k] for k in order), lies, nearer[grid], equal[grid])
+    joined = [moved._relation(k) == "=" for k in range(1, len(lies))]
+    on_target = [lie.on_target and k == 0 and joined[:1] != [True] for k, lie in enumerate(lies)]
+    gaps_mm = _rising([lie.gap_mm for lie in lies], joined)
+    return replace(moved, lies=tuple(map(Lie, (lie.colour for lie in lies), gaps_mm, on_target)))
+
+
+def _rising(values: list[float], joined: list[bool]) -> list[float]:
+    """The nearest values, in least squares, that never fall and are the same where neighbours are `joined`."""
+    pools: list[list[float]] = []
+    for k, value in enumerate(values):
+        pools.append([value])
+        if k and joined[k - 1]:
+            last = pools.pop()
+            pools[-1] += last
+        while len(pools) > 1 and sum(pools[-2]) / len(pools[-2]) > sum(pools[-1]) / len(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    return [sum(pool) / len(pool) for pool in pools for _ in pool]

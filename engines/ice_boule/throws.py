@@ -1,0 +1,123 @@
+"""Ruling on a throw that was seen: legal or not, decided or to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engines.errors import Violation
+from engines.ice_boule import words
+from engines.ice_boule.layout import Layout
+from engines.ice_boule.look import Look
+from engines.ice_boule.moves import Move, Throw
+from engines.ice_boule.ranking import Ranking, readings
+from engines.ice_boule.rules import PLAY, SCORING, play, violation
+from engines.ice_boule.state import State
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict, refusal
+
+TOO_CLOSE = "boule.too_close"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One way to read what was seen: `player` threw the piece `thrown` (id in the ranking; None: it is out) of `size`."""
+
+    look: Look
+    player: str
+    thrown: int | None
+    size: str | None
+
+    def move(self, ranking: Ranking) -> Throw:
+        """The throw, if the pieces lie in this order."""
+        if self.thrown is None:
+            return Throw(self.player, None, None, ranking.layout())
+        return Throw(self.player, self.size, ranking.lie(self.thrown), ranking.layout())
+
+    def moves(self) -> list[Throw]:
+        """The throw in every order that people may choose from; one if nothing hangs on what is too close."""
+        state = self.look.state
+        return [self.move(ranking) for ranking in orders(state, self.look.ranking, self.move)]
+
+    @property
+    def violation(self) -> Violation | None:
+        """The rule that forbids it, whatever the order."""
+        wrong = violation(self.look.state, self.move(self.look.ranking))
+        return None if wrong and wrong.code == TOO_CLOSE else wrong
+
+
+def orders(state: State, ranking: Ranking, move: Callable[[Ranking], Move]) -> list[Ranking]:
+    """The orders of pieces that are open where the rules need to know."""
+
+    def too_close(order: Ranking) -> bool:
+        wrong = violation(state, move(order))
+        return wrong is not None and wrong.code == TOO_CLOSE
+
+    return list(readings(ranking, too_close))
+
+
+def rule(reading: Reading) -> Verdict:
+    """The verdict on a throw that can be read in one way only."""
+    state, evidence = reading.look.state, reading.look.evidence(reading.thrown)
+    if wrong := reading.violation:
+        return refusal(wrong, reading.player, (str(reading.move(reading.look.ranking)),), evidence)
+    moves = reading.moves()
+    if len(moves) > 1:
+        said = f"Too close to call: {_close_pairs(reading)}. Measure with a calliper or decide together."
+        choices = tuple(Choice(label(state, move, move.layout), (str(move),)) for move in moves)
+        return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=reading.player, choices=choices, evidence=evidence)
+    return _accept(reading, moves[0])
+
+
+def ask(look: Look, code: str, said: str, rests_on: str, read: Sequence[tuple[str, Reading]], otherwise: str) -> Verdict:
+    """Ask which of several readings, each with a label, is right; `otherwise` is the label for none of them.
+
+    Readings that the rules forbid are not offered; where they forbid all, the first is refused.
+    """
+    legal = [(text, reading) for text, reading in read if reading.violation is None]
+    if not legal:
+        return rule(read[0][1])
+    choices = []
+    for text, reading in legal:
+        moves = reading.moves()
+        several = [f"{text}; {label(look.state, move, move.layout).lower()}" for move in moves] if len(moves) > 1 else [text]
+        choices += [Choice(each, (str(move),)) for each, move in zip(several, moves, strict=True)]
+    choices.append(Choice(otherwise, ()))
+    return Ambiguous(code=code, said=said, rests_on=rests_on, player=look.state.next, choices=tuple(choices), evidence=look.evidence())
+
+
+def two_throws(first: Reading, second: Reading) -> tuple[str, str] | None:
+    """Both throws one after the other as moves; None where the rules forbid it, or it hangs on what is too close to call.
+
+    Only for a second throw that knocked nothing: else nobody knows how the table lay between them.
+    """
+    state, ranking = first.look.state, first.look.ranking
+    move = first.move(ranking.without(second.thrown))
+    if violation(state, move):
+        return None
+    then = second.move(ranking)
+    return None if violation(play(state, move), then) else (str(move), str(then))
+
+
+def label(state: State, move: Move, layout: Layout) -> str:
+    """What people are asked to say about an order: who is nearest, and for how many points where that is the question."""
+    return words.reading(layout, scoring=play(state, move).end is not None)
+
+
+def _accept(reading: Reading, move: Throw) -> Accepted:
+    look = reading.look
+    after = play(look.state, move)
+    gap = look.measured.gaps[reading.thrown] if reading.thrown is not None else None
+    said = words.throw(look.state, move, after, gap)
+    rests_on = [SCORING if after.end else PLAY]
+    if look.target_moved:
+        said = f"The target was moved and is measured where it lies. {said}"
+        rests_on.append("ruling ice_boule.4")
+    evidence = look.evidence(reading.thrown)
+    return Accepted(code="boule.throw", said=said, rests_on="; ".join(rests_on), player=move.player, moves=(str(move),), evidence=evidence)
+
+
+def _close_pairs(reading: Reading) -> str:
+    """The pieces in question with their distances as measured now, for people."""
+    ranking = reading.look.ranking
+    gaps = [reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()]
+    return ", ".join(f"{gap.piece.colour} {words.measured(gap)}" for gap in gaps)
