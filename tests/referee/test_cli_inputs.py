@@ -72,6 +72,8 @@ class Desk:
         self.photo = folder / "photo.jpg"
         self.write_table(table_document())
         self.write_photo(as_stated())
+        (folder / "frames").mkdir()
+        (folder / "frames" / "000000250.jpg").write_bytes(self.photo.read_bytes())
 
     def write_table(self, document: dict[str, Any]) -> None:
         self.table.write_text(json.dumps(document), encoding="utf-8")
@@ -177,9 +179,9 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
         (["rules", "ice_cricket"], "ice_cricket"),
         (["referee", "--table", "{table}", "--camera", "periscope:1", "--game", "ice_boule", "--players", "red,yellow"], "periscope:1"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/none", "--game", "ice_boule", "--players", "red,yellow"], "none"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}", "--game", "ice_cricket", "--players", "red,yellow"], "ice_cricket"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}", "--game", "ice_boule", "--players", "red,red"], "red"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}", "--game", "ice_boule", "--players", "red,mauve"], "mauve"),
+        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_cricket", "--players", "red,yellow"], "ice_cricket"),
+        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,red"], "red"),
+        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,mauve"], "mauve"),
         (["play", "--table", "{table}", "--camera", "periscope:1", "--data", "{desk}/data"], "periscope:1"),
         (["demo", "--port", "70000"], "70000"),
         (["umpire"], "umpire"),

@@ -25,7 +25,8 @@ def log(tmp_path: Path) -> Path:
         first = log.append(started, 0).session
         ruled = Ruled(verdict="accepted", code="boule.throw", said="blue throws and leads", rests_on="Play", player="blue", moves=("blue",))
         log.append(ruled, 3250, first, JPEG)
-        asked = Asked(code="boule.too_close", said="Which is nearer?", choices=(Choice(label="blue"), Choice(label="yellow")), rests_on="ruling ice_boule.2")
+        choices = (Choice(label="blue"), Choice(label="yellow"))
+        asked = Asked(code="boule.too_close", said="Which is nearer?", choices=choices, rests_on="ruling ice_boule.2")
         log.append(asked, 4500, first, JPEG)
         log.append(Answered(question=3, label="blue is nearer", how="order", decided_by="all [of us]"), 9000, first)
         log.append(Corrected(corrects=2, moves=(), decided_by="blue", said="nothing was thrown"), 9500, first)

@@ -1,0 +1,98 @@
+"""The command line as a process of its own: signals, ports, pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+RINKSIDE = [sys.executable, "-c", "from referee.cli import main; main()"]
+WAIT_S = 120
+"""A generous limit for a start on a small and busy board; nothing is measured by it."""
+
+
+def run(*words: object, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*RINKSIDE, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=WAIT_S, check=False)
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A demo on a free port, with its log in the test's folder."""
+    words = [*RINKSIDE, "demo", "--port", "0", "--seed", "3", "--data", str(tmp_path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
+def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp_path: Path, with_signal: signal.Signals) -> None:
+    assert demo.stdout is not None
+    line = demo.stdout.readline()
+    url = next(word for word in line.split() if word.startswith("http://localhost:"))
+    with urllib.request.urlopen(url, timeout=WAIT_S) as page:
+        assert "simulated" in page.read().decode().lower()
+    demo.send_signal(with_signal)
+    rest, errors = demo.communicate(timeout=WAIT_S)
+    assert (demo.returncode, rest, errors) == (0, "", "")
+    (session,) = json.loads(run("log", "list", "--json", "--log", tmp_path / "log.sqlite").stdout)
+    assert (session["game"], session["simulated"], session["ended"]) == ("ice_boule", True, True)
+
+
+def test_a_taken_port_is_one_line_and_no_log(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("demo", "--port", port, "--data", tmp_path / "data")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert str(port) in result.stderr
+    assert "--port" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where the folder should be")
+    result = run("demo", "--port", "0", "--data", tmp_path / "data" / "rinkside")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_second_demo_on_the_same_log_is_refused(demo: subprocess.Popen[str], tmp_path: Path) -> None:
+    assert demo.stdout is not None
+    demo.stdout.readline()
+    result = run("demo", "--port", "0", "--data", tmp_path)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "log.sqlite" in result.stderr
+
+
+def test_version_and_help_load_nothing_heavy() -> None:
+    told = "import sys; from referee.cli import main; main(sys.argv[1:], standalone_mode=False); print({'cv2', 'scipy', 'flask'} & {*sys.modules})"
+    for words in (["--version"], ["--help"]):
+        result = subprocess.run([sys.executable, "-c", told, *words], capture_output=True, text=True, timeout=WAIT_S, check=True)
+        assert result.stdout.splitlines()[-1] == "set()"
+
+
+def test_a_reader_that_goes_away_is_no_mistake() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        result = run("rules", "ice_boule", "--json", stdout=write)
+    finally:
+        os.close(write)
+    assert "Traceback" not in result.stderr
+    assert result.returncode != 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = run("rules", "ice_boule", "--json", stdout=full.fileno())
+    assert result.returncode == 2
+    assert "No space left on device" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,114 @@
+"""`rinkside referee`: a film of a few frames, observed by hand, refereed to the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.log import LogReader
+from table.observation import Camera, Observation, SeenPiece
+from table.pieces import load_piece_set
+from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
+from table.setup import Open as OpenGround
+from table.solids import lying, upright
+from vision.frame import Frame
+
+LARGE = load_piece_set("looney")["large"]
+EYE_MM = np.array([200.0, 150.0, 700.0])
+DOWN = np.diag([1.0, -1.0, -1.0])
+CAMERA = Camera(DOWN, -DOWN @ EYE_MM, np.eye(6) * 1e-8, 0.12, (0,))
+SETUP = Setup(
+    camera=Lens(width=64, height=64, matrix=((60.0, 0.0, 31.5), (0.0, 60.0, 31.5), (0.0, 0.0, 1.0)), distortion=(0.0, 0.0, 0.0, 0.0)),
+    fiducials=Fiducials(markers=(Marker(id=0, corners_mm=((-50, 50), (-10, 50), (-10, 10), (-50, 10))),)),
+    board=OpenGround(outline_mm=((0, 0), (400, 0), (400, 300), (0, 300))),
+    game=Game(name="ice_boule", colours=("red", "green"), sizes=("large",), target="blue"),
+    pieces=load_piece_set("looney"),
+)
+COVARIANCE = np.diag([0.1, 0.1, 0.3]) ** 2
+TARGET = SeenPiece("blue", "large", "upright", np.array([100.0, 150.0]), 0.0, upright(LARGE, 100, 150, 0), COVARIANCE)
+
+
+def thrown(colour: str, gap_mm: float, y_mm: float) -> SeenPiece:
+    """A piece that lies tip away, so far to the right of the target's near side."""
+    x_mm = 100 + LARGE.base_mm / 2 + gap_mm
+    return SeenPiece(colour, "large", "lying", np.array([x_mm, y_mm]), 0.0, lying(LARGE, x_mm, y_mm, 0), COVARIANCE)
+
+
+RED, GREEN, CLOSE = thrown("red", 60, 150), thrown("green", 30, 160), thrown("red", 30.2, 145)
+FILM = {0: (), 1000: (TARGET,), 2000: (TARGET, RED), 3000: (TARGET, RED, GREEN), 4000: (TARGET, RED, GREEN, CLOSE)}
+"""What lies on the table from each time on, ms."""
+
+
+def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previous: Observation | None = None) -> Observation:
+    del reference, previous
+    return Observation(frame.seq, frame.at_ms, CAMERA, FILM[frame.at_ms // 1000 * 1000])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("referee.commands_referee.observe", observe)
+    save_table(SETUP, tmp_path / "table.json")
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "inputs.jsonl").write_text("\n")
+    for at_ms in range(0, 5000, 250):
+        assert cv2.imwrite(str(tmp_path / "frames" / f"{at_ms:09d}.jpg"), np.full((64, 64, 3), at_ms // 40, np.uint8))
+    return tmp_path
+
+
+def referee(folder: Path, *words: str) -> Result:
+    table, frames, inputs = (str(folder / name) for name in ("table.json", "frames", "inputs.jsonl"))
+    game = ["--game", "ice_boule", "--players", "red,green"]
+    return CliRunner().invoke(main, ["referee", "--table", table, "--camera", f"folder:{frames}", *game, "--inputs", inputs, *words])
+
+
+def test_prints_a_record_a_line_on_the_films_own_clock(folder: Path) -> None:
+    result = referee(folder, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(record["verdict"], record["code"].split(".")[0], record["t_ms"]) for record in records] == [
+        ("accepted", "boule", 1500),
+        ("accepted", "boule", 2500),
+        ("accepted", "boule", 3500),
+        ("ambiguous", "boule", 4500),
+    ]
+    assert [record["player"] for record in records[1:3]] == ["red", "green"]
+    throw = records[2]
+    assert throw["played"].startswith("throw green large 30.0")
+    assert (throw["state"]["leading"], throw["state"]["next"], throw["state"]["points_if_over"]) == ("green", "red", 1)
+    assert len(records[3]["choices"]) >= 2
+
+
+def test_says_it_in_words(folder: Path) -> None:
+    result = referee(folder)
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 4
+    assert "3.50 s  accepted: " in result.stdout
+
+
+def test_keeps_the_log_where_it_is_told(folder: Path) -> None:
+    assert referee(folder, "--log", str(folder / "kept.sqlite")).exit_code == 0
+    with LogReader(folder / "kept.sqlite") as log:
+        (session,) = log.sessions()
+        assert (session.rulings, session.frames, session.ended) == (3, 4, True)
+        (started, *_) = log.records()
+        assert started.event.table == json.loads((folder / "table.json").read_text())
+
+
+def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(folder: Path) -> None:
+    (folder / "frames" / "000002750.jpg").write_bytes(b"not a picture")
+    result = referee(folder, "--json")
+    assert (result.exit_code, len(result.stdout.splitlines()), result.stderr.count("\n")) == (2, 2, 1)
+    assert "000002750.jpg" in result.stderr
+
+
+def test_inputs_that_the_game_has_no_use_for_are_refused(folder: Path) -> None:
+    (folder / "inputs.jsonl").write_text('\n{"t_ms": 5200, "player": "red", "die": 5}\n')
+    result = referee(folder, "--json")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "inputs.jsonl: line 2" in result.stderr
