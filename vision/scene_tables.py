@@ -129,7 +129,8 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
     )
     ambient = float(rng.uniform(0.2, 0.5))
     light = ambient + sum(lamp.power for lamp in lamps)
-    exposure = float(rng.uniform(0.75, 1.25)) / light
+    over_exposed = rng.random() < 0.12
+    exposure = float(rng.uniform(1.4, 2.2) if over_exposed else rng.uniform(0.75, 1.25)) / light
     sensor = Sensor(
         blur_px=float(rng.uniform(0.55, 0.9)),
         exposure=(exposure * float(rng.uniform(0.94, 1.06)), exposure, exposure * float(rng.uniform(0.92, 1.08))),
