@@ -50,6 +50,9 @@ class Game(Protocol):
     def judge(self, state: Any, seen: Observation, before: Observation | None) -> Verdict:
         """A verdict on a settled table; `before` is the one that the last accepted verdict rested on."""
 
+    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
+        """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""
+
     def state_document(self, state: Any) -> dict[str, Any]:
         """The state as plain data."""
 

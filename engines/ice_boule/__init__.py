@@ -1,6 +1,6 @@
 """Ice Boule: throw your pieces nearer to the target than anybody else's (`docs`: the printed rules and rulings ice_boule.1 to .8)."""
 
-from engines.ice_boule.document import state_document
+from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import judge, judge_answer, judge_stop
 from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, violation
 
@@ -14,6 +14,7 @@ __all__ = [
     "judge_answer",
     "judge_stop",
     "legal_moves",
+    "measurement",
     "outcome",
     "parse_move",
     "play",

@@ -11,18 +11,21 @@ from table.observation import Observation, SeenPiece
 
 STILL_MM = 1.0
 """A piece that was read this near to where it was did not move: pictures of a still piece differ by less than that."""
+CARRIED_MM = 5.0
+"""A piece read farther than this from where it was has surely been moved, whatever the pictures were like."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """`same` gives for pieces now (index in `pieces`) the piece before; `moved` are those of them that lie elsewhere or
-    otherwise; `appeared` (indexes now) and `vanished` (indexes before) have no partner of their colour.
+    otherwise, `carried` those that surely do; `appeared` (indexes now) and `vanished` (indexes before) have no partner of their colour.
     """
 
     same: dict[int, int]
     moved: frozenset[int]
     appeared: tuple[int, ...]
     vanished: tuple[int, ...]
+    carried: frozenset[int]
 
     @property
     def still(self) -> dict[int, int]:
@@ -43,6 +46,7 @@ def compare(before: Observation, seen: Observation) -> Changes:
         moved=frozenset(j for j, i in same.items() if moved(before.pieces[i], seen.pieces[j])),
         appeared=tuple(j for j in range(len(seen.pieces)) if j not in same),
         vanished=tuple(i for i in range(len(before.pieces)) if i not in same.values()),
+        carried=frozenset(j for j, i in same.items() if _travel_mm(before.pieces[i], seen.pieces[j]) > CARRIED_MM),
     )
 
 

@@ -1,11 +1,18 @@
-"""The state of a game of Ice Boule as plain data."""
+"""A game of Ice Boule as plain data: its state, and what is measured on its table."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from engines.ice_boule.measure import measure, measurement_document
 from engines.ice_boule.rules import outcome, turn
 from engines.ice_boule.state import State
+from table.observation import Observation
+
+
+def measurement(state: State, seen: Observation) -> dict[str, Any]:
+    """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when there is no target."""
+    return measurement_document(measure(seen, state.target)) if state.target else {}
 
 
 def state_document(state: State) -> dict[str, Any]:

@@ -177,19 +177,23 @@ def _nothing_new(found: Look) -> Verdict:
     """No projectile more than before: nothing happened, or a throw left the play area, or hands moved something."""
     state, player = found.state, found.player
     out = (f"{player.capitalize()}'s throw left the play area", Reading(found, player, None, None))
+    carried = found.changes.carried if found.changes else frozenset()
     if found.lost:
         gone = ", ".join(found.lost)
-        said = f"Missing in play: {gone}. Was it knocked out by a throw, or is it hidden?"
-        return ask(found, "boule.vanished", said, PLAY, [out], "It is hidden, or was taken away by hand: put it back")
-    if not found.moved:
+        if not _seen_outside(found):
+            said = f"Missing in play: {gone}. If it is hidden, show it; if it was taken away, put it back."
+            return CannotSee(code="boule.vanished", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
+        said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
+        return ask(found, "boule.vanished", said, PLAY, [out], "It was taken away by hand: put it back")
+    if not carried:
         return Waiting(code="boule.throw", said=turn(state), rests_on=PLAY, player=player, evidence=found.evidence())
-    own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in found.moved and gap.piece.colour == player]
+    own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
     swapped = [
         (f"{player.capitalize()} threw the piece that {words.where(gap)}, and another {player} one left play", reading)
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
-    said = f"{words.counted(len(found.moved), 'piece')} moved, and no new one lies in play. What happened?"
+    said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "Nobody threw: put the pieces back where they were")
 
 
