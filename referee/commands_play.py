@@ -19,7 +19,7 @@ from vision.observe import observe
 from referee.folders import log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee
-from referee.opening import opening
+from referee.opening import opening, parse_rulings
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
@@ -30,7 +30,7 @@ from vision.cameras.simulated import real_time
 from webui import create_app
 from webui.serve import listen, serve
 
-LOCAL = ("127.0.0.1", "::1", "localhost")
+LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
 STOP_S = 10.0
 """How long a stop waits for the frame at hand."""
 
@@ -56,7 +56,7 @@ def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
-        started = opening("ice_boule", setup.game.colours, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+        started = opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         camera = stack.enter_context(closing(simulated_table(session, seed, start_ms=start_ms, pace=real_time(start_ms))))
         _referee(session, Referee(camera, setup, observe, session), listening)
@@ -69,8 +69,17 @@ def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
+@click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 def play(
-    port: int, host: str, data: Path | None, table_path: Path, spec: str, empty: Path | None, game: str, players: str | None
+    port: int,
+    host: str,
+    data: Path | None,
+    table_path: Path,
+    spec: str,
+    empty: Path | None,
+    game: str,
+    players: str | None,
+    rulings: tuple[str, ...],
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
     setup = load_table(table_path)
@@ -80,7 +89,7 @@ def play(
         listening = stack.enter_context(closing(listen(host, port)))
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
-        started = opening(game, names, setup, camera.name, datetime.now(UTC), camera.simulated)
+        started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
         session = stack.enter_context(closing(Session.begin(log, started)))
         _referee(session, Referee(camera, setup, observe, session, reference), listening)
 
@@ -105,6 +114,8 @@ def _referee(session: Session, referee: Referee, listening: socket.socket) -> No
         click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
         try:
             serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+        except KeyboardInterrupt:
+            pass  # it came before the panel was ready to take it
         finally:
             referee.stop()
             worker.join(STOP_S)
@@ -115,7 +126,8 @@ def _referee(session: Session, referee: Referee, listening: socket.socket) -> No
 
 def _url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    return f"http://{'localhost' if host in LOCAL else socket.gethostname() if host in ('0.0.0.0', '::') else host}:{port}"
+    name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from vision.observe import observe
 from referee.events import Asked, Record, Ruled
 from referee.log import Log
 from referee.loop import Referee
-from referee.opening import opening
+from referee.opening import opening, parse_rulings
 from referee.session import Session
 from table.errors import InputError
 from table.setup import load_table
@@ -30,11 +30,20 @@ from vision.cameras.files import read_image
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
+@click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
 @click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
 def referee(
-    table_path: Path, spec: str, empty: Path | None, game: str, players: str, inputs: Path | None, log_path: Path | None, as_json: bool
+    table_path: Path,
+    spec: str,
+    empty: Path | None,
+    game: str,
+    players: str,
+    rulings: tuple[str, ...],
+    inputs: Path | None,
+    log_path: Path | None,
+    as_json: bool,
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
@@ -48,7 +57,7 @@ def referee(
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
-        started = opening(game, tuple(players.split(",")), setup, camera.name, datetime.now(UTC), camera.simulated)
+        started = opening(game, tuple(players.split(",")), parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
         session = stack.enter_context(closing(Session.begin(log, started)))
         loop = Referee(camera, setup, observe, session, reference)
 
