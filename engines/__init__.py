@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from engines import ice_boule
 from engines.errors import Violation
 from engines.rulings import Ruling
-from engines.verdict import Verdict
+from engines.verdict import Accepted, Ambiguous, Verdict
 from table.observation import Observation
 
 
@@ -49,6 +49,12 @@ class Game(Protocol):
 
     def judge(self, state: Any, seen: Observation, before: Observation | None) -> Verdict:
         """A verdict on a settled table; `before` is the one that the last accepted verdict rested on."""
+
+    def judge_answer(self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
+        """What people decided about a question: the label of a choice, or readings in mm by what was measured.
+
+        Raises InvalidNotation where no choice agrees, AmbiguousMove where several do.
+        """
 
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
         """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""

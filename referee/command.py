@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -15,13 +15,15 @@ class _Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="command", f
 
 
 class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
-    """Decide the open question `question` (record number) by one of its choices' labels.
+    """Decide the open question `question` (record number).
 
-    `how` is `order` (the players said so) or `calliper` (they measured; `readings_mm` are kept as given).
+    `label` is that of one of its choices; `how` says whether the players simply said so (`order`) or measured
+    (`calliper`), and `readings_mm` are kept as given.  Without a label the readings decide, if they agree with one
+    choice only; they are then named as the game names its pieces: `blue` for blue's nearest, `blue 2` for its second.
     """
 
     question: int
-    label: str
+    label: str = ""
     how: Literal["order", "calliper"] = "order"
     readings_mm: dict[str, float] = {}
 
@@ -40,6 +42,12 @@ class Undo(_Command, frozen=True, kw_only=True, tag="undo"):
     record: int | None = None
 
 
+class Declare(_Command, frozen=True, kw_only=True, tag="declare"):
+    """Say what happened where there is nothing to see, as `moves` in the game's notation: `stop blue`."""
+
+    moves: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
 class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
     """Look away: frames are shown and not judged."""
 
@@ -54,7 +62,7 @@ class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
     players: tuple[str, ...] = ()
 
 
-Command = Answer | Correct | Undo | Pause | Resume | NextGame
+Command = Answer | Correct | Undo | Declare | Pause | Resume | NextGame
 
 
 def parse_command(raw: object) -> Command:

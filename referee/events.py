@@ -124,6 +124,15 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
     state: dict[str, Any] = {}
 
 
+class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
+    """People said what happened where there was nothing to see: `moves` (the leader stops, a starting line was marked)."""
+
+    moves: tuple[str, ...]
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
 class Paused(Fact, frozen=True, kw_only=True, tag="paused"):
     """The referee was told to look away."""
 
@@ -142,7 +151,7 @@ class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     reason: str = ""
 
 
-Event = SessionStarted | GameStarted | Ruled | Asked | Answered | Corrected | Undone | Paused | Resumed | SessionEnded
+Event = SessionStarted | GameStarted | Ruled | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
+from engines import Game
 from referee.events import (
     Answered,
     Asked,
     Corrected,
+    Declared,
     GameStarted,
     Paused,
     Record,
@@ -20,32 +22,6 @@ from referee.events import (
     Undone,
 )
 from table.errors import InputError
-from table.observation import Observation
-
-
-class Engine(Protocol):
-    """What the referee asks of a game (`engines.<game>`); states and moves are the engine's own, frozen."""
-
-    def start(self, players: Sequence[str], rulings: dict[str, str]) -> Any:
-        """The state before the first move; raises ValueError for players or rulings that the game refuses."""
-
-    def parse_move(self, text: str) -> Any:
-        """A move from its notation; raises ValueError."""
-
-    def play(self, state: Any, move: Any) -> Any:
-        """The state after a move; raises ValueError for an illegal one."""
-
-    def outcome(self, state: Any) -> Any:
-        """None while the game runs, then something that prints as a sentence."""
-
-    def judge(self, state: Any, seen: Observation, before: Observation | None) -> Any:
-        """A verdict on a settled table (`engines.verdict`)."""
-
-    def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
-        """What the game measures (`gaps`, `call`), as plain data to be kept with the observation; empty where nothing is."""
-
-    def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data, for the log and the pages; `end` is the end just over, None while one runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +44,7 @@ class Ledger:
     over, as the engine's documents say it; `earlier` is the game before, as it was left.
     """
 
-    engine: Engine
+    engine: Game
     started: SessionStarted
     session: int
     seq: int
@@ -90,7 +66,7 @@ class Ledger:
         return 1 if self.earlier is None else self.earlier.game_number + 1
 
 
-Games = Mapping[str, Engine]
+Games = Mapping[str, Game]
 """Engines by the name of their game, as in `engines.GAMES`."""
 
 
@@ -142,6 +118,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return _correct(now, record, event)
         case Undone():
             return _undo(now, event)
+        case Declared():
+            return _declare(now, record, event)
         case Paused():
             return replace(now, paused=True)
         case Resumed():
@@ -191,6 +169,12 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     question = replaced.question if replaced else None
     new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
     return _recount(ledger, others + new)
+
+
+def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
+    if ledger.question is not None:
+        raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+    return _count(replace(ledger, rulings=ledger.rulings | {record.seq}), Standing(record.seq, record.seq, declared.moves))
 
 
 def _undo(ledger: Ledger, undone: Undone) -> Ledger:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, assert_never
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Verdict, Waiting
-from referee.events import Asked, Choice, Ruled
+from referee.events import Answered, Asked, Choice, Ruled
 from referee.ledger import Ledger
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
@@ -161,6 +161,7 @@ class Referee:
             self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
         if isinstance(seen, Unusable):
             self._settle.disturb()
+            self._stir()
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
         self._previous = seen
@@ -170,6 +171,7 @@ class Referee:
             self._judged = None
             self._tell("paused", "The referee looks away until somebody says to go on.")
         elif seen.hand:
+            self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
         elif ledger.question is not None:
             self._tell("asking", _asked(ledger).said)
@@ -179,6 +181,12 @@ class Referee:
             self._tell("waiting", self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
         else:
             self._judge(frame, settled, ledger)
+
+    def _stir(self) -> None:
+        """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
+        event = self._session.records(self._session.ledger.seq - 1)[-1].event
+        if isinstance(event, Answered) and not event.moves:
+            self._judged = None
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
@@ -200,11 +208,9 @@ class Referee:
             self._tell("asking" if isinstance(verdict, Ambiguous) else "waiting", verdict.said)
 
     def _before(self, ledger: Ledger) -> Observation | None:
-        """The table on which the last ruling that stands was made; None if this run of the program has not seen it."""
-        if not ledger.standing:
-            return None
-        last = ledger.standing[-1]
-        return self._ruled_on.get(last.question.seq if last.question else last.seq)
+        """The table on which the last ruling that stands was made by eye; None if this run of the program has made none."""
+        seen_at = (entry.question.seq if entry.question else entry.seq for entry in reversed(ledger.standing))
+        return next((self._ruled_on[seq] for seq in seen_at if seq in self._ruled_on), None)
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:

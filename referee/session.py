@@ -12,9 +12,25 @@ from typing import Any, Self, assert_never
 import msgspec
 
 import engines
+from engines.verdict import Ambiguous
+from engines.verdict import Choice as Offered
 from referee import view as pages
-from referee.command import Answer, Command, Correct, NextGame, Pause, Resume, Undo
-from referee.events import Answered, Asked, Corrected, Event, GameStarted, Paused, Record, Resumed, SessionEnded, SessionStarted, Undone
+from referee.command import Answer, Command, Correct, Declare, NextGame, Pause, Resume, Undo
+from referee.events import (
+    Answered,
+    Asked,
+    Choice,
+    Corrected,
+    Declared,
+    Event,
+    GameStarted,
+    Paused,
+    Record,
+    Resumed,
+    SessionEnded,
+    SessionStarted,
+    Undone,
+)
 from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
 from table.errors import InputError
@@ -119,6 +135,9 @@ class Session:
             case Undo():
                 undoes = self._last_standing() if command.record is None else command.record
                 return Undone(undoes=undoes, decided_by=command.decided_by, said=f"{command.decided_by} took back record {undoes}.")
+            case Declare():
+                said = f"{command.decided_by} declared: {', '.join(command.moves)}."
+                return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
             case Pause():
                 if self._ledger.paused:
                     raise InputError("pause: the referee is looking away already")
@@ -137,18 +156,15 @@ class Session:
         asked = question.event if question else None
         if question is None or question.seq != answer.question or not isinstance(asked, Asked):
             raise InputError(f"answer: question {answer.question} is not open: it was answered or taken back already")
-        choice = next((choice for choice in asked.choices if choice.label == answer.label), None)
-        if choice is None:
-            labels = ", ".join(repr(choice.label) for choice in asked.choices)
-            raise InputError(f"answer: expected one of {labels}, got {answer.label!r}")
         if answer.how == "calliper" and not answer.readings_mm:
             raise InputError("answer: expected the calliper's readings in mm, got none")
+        choice = self._choice(asked, answer)
         measured = ", ".join(f"{name} {mm:g} mm" for name, mm in answer.readings_mm.items())
         said = f"{choice.label}: decided by {answer.decided_by}" + (f", measured with a calliper ({measured})." if measured else ".")
         return Answered(
             question=question.seq,
             label=choice.label,
-            how=answer.how,
+            how="calliper" if answer.readings_mm else "order",
             decided_by=answer.decided_by,
             moves=choice.moves,
             readings_mm=answer.readings_mm,
@@ -157,6 +173,19 @@ class Session:
             rests_on=asked.rests_on,
             player=asked.player,
         )
+
+    def _choice(self, asked: Asked, answer: Answer) -> Choice:
+        """The choice that people named, or the one that their readings agree with."""
+        if not answer.label and answer.readings_mm:
+            offered = tuple(Offered(choice.label, choice.moves) for choice in asked.choices)
+            question = Ambiguous(code=asked.code, said=asked.said, choices=offered)
+            moves = self._ledger.engine.judge_answer(question, answer.readings_mm, answer.decided_by).moves
+            return next(choice for choice in asked.choices if choice.moves == moves)
+        for choice in asked.choices:
+            if choice.label == answer.label:
+                return choice
+        labels = ", ".join(repr(choice.label) for choice in asked.choices)
+        raise InputError(f"answer: expected one of {labels}, got {answer.label!r}")
 
     def _last_standing(self) -> int:
         ledger = self._ledger

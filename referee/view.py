@@ -23,7 +23,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                  {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said": "...", "rests_on": "ruling ice_boule.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
-         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | asked | answered | corrected | undone
+         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | asked | answered | corrected | undone | declared
           "verdict": "accepted",          # accepted | refused | cannot_see | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Answered, Asked, Corrected, Event, Record, Ruled, Undone
+from referee.events import Answered, Asked, Corrected, Declared, Event, Record, Ruled, Undone
 from referee.ledger import Ledger
 
 VERDICTS_SHOWN = 30
@@ -161,12 +161,14 @@ def _verdict(event: Event) -> dict[str, Any] | None:
             line |= {"kind": "answered", "moves": list(event.moves), "evidence": {"readings_mm": event.readings_mm}, "refers_to": event.question}
         case Corrected():
             line |= {"kind": "corrected", "moves": list(event.moves), "evidence": {"reason": event.reason}, "refers_to": event.corrects}
+        case Declared():
+            line |= {"kind": "declared", "moves": list(event.moves)}
         case Undone():
             line |= {"kind": "undone", "refers_to": event.undoes}
         case _:
             return None
     if isinstance(event, Ruled | Asked | Answered):
         line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
-    if isinstance(event, Answered | Corrected | Undone):
+    if isinstance(event, Answered | Corrected | Undone | Declared):
         line |= {"verdict": "by hand", "decided_by": event.decided_by}
     return line | {"said": event.said}

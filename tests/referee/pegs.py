@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from engines.errors import InvalidNotation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Waiting
 
 PEGS_TO_WIN = 5
@@ -53,6 +54,14 @@ def state_document(state) -> dict[str, Any]:
 def measurement(state, seen):
     assert isinstance(state, State)
     return {"gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]}
+
+
+def judge_answer(asked, answer, decided_by="the players"):
+    """A calliper finds that a piece counts if it is a tenth of a millimetre off the ground, or less."""
+    if answer.keys() != {"height"}:
+        raise InvalidNotation(f"expected the height, got {', '.join(answer)}")
+    choice = asked.choices[answer["height"] > 0.1]
+    return Accepted(code=asked.code, said=f"{choice.label}: {decided_by}", moves=choice.moves)
 
 
 def judge(state, seen, before):

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
 from referee.events import Asked, Ruled
 from referee.log import LogFailed
 from referee.loop import RETRY_S, Referee
@@ -136,6 +136,22 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
     eyes.run()
     assert statuses == ["asking"]
     assert rulings(session) == [(500, "ambiguous", "red"), (3500, "accepted", "blue")]
+    assert session.records()[-1].event.evidence["before"] == 1
+
+
+@pytest.mark.parametrize(("label", "asked"), [("it counts", 1), ("it does not", 2)])
+def test_what_does_not_count_is_asked_again_when_somebody_was_at_the_table_and_left_it_there(referee, session, seen, hold, piece, label, asked):
+    leans = piece("red", 50, 50, pose="leaning")
+    answer = partial(session.command, Answer(question=2, label=label))
+    eyes = referee(*hold(0, leans), answer, *hold(1000, leans), seen(2000, leans, hand=True), *hold(2250, leans))
+    eyes.run()
+    assert [verdict for _, verdict, _ in rulings(session)] == ["ambiguous"] * asked
+
+
+def test_what_people_declared_leaves_the_table_as_it_was_seen(referee, session, hold, piece, red, blue):
+    declare = partial(session.command, Declare(moves=("blue",)))
+    referee(*hold(0, red), declare, *hold(1000, red), *hold(2000, red, blue, piece("red", 250, 50))).run()
+    assert rulings(session) == [(500, "accepted", "red"), (2500, "accepted", "red")]
     assert session.records()[-1].event.evidence["before"] == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.command import Answer, Correct, NextGame, Pause, Resume, Undo, parse_command
+from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo, parse_command
 from referee.events import Answered, Asked, Choice, Corrected, Paused, Ruled, SessionEnded, SessionStarted, Undone
 from referee.ledger import fold
 from referee.log import Log, LogFailed, LogReader
@@ -93,9 +93,8 @@ def test_every_line_of_the_view_has_the_same_keys(session):
     lines = session.view()["verdicts"]
     assert session.view().keys() == empty.keys()
     assert [line["kind"] for line in lines] == ["answered", "asked", "undone", "corrected", "ruled"]
-    assert {frozenset(line) for line in lines} == {
-        frozenset("seq at_ms kind verdict code player said rests_on moves evidence frame decided_by refers_to overturned_by".split())
-    }
+    common = {"seq", "at_ms", "kind", "verdict", "code", "player", "said", "rests_on", "moves", "evidence", "frame"}
+    assert all(line.keys() == common | {"decided_by", "refers_to", "overturned_by"} for line in lines)
 
 
 # --- what people may say ---
@@ -119,6 +118,30 @@ def test_a_calliper_reading_is_kept_with_the_answer(session):
     answered = session.command(Answer(question=asked.seq, label="it counts", how="calliper", readings_mm={"red": 12.3}))
     assert answered.event.readings_mm == {"red": 12.3}
     assert "red 12.3 mm" in answered.event.said
+
+
+@pytest.mark.parametrize(("height_mm", "label"), [(0.05, "it counts"), (3.0, "it does not")])
+def test_a_calliper_may_decide_by_itself(session, height_mm, label):
+    asked = ask(session)
+    with pytest.raises(InputError, match="expected the height, got width"):
+        session.command(Answer(question=asked.seq, readings_mm={"width": 3.0}))
+    answered = session.command(Answer(question=asked.seq, readings_mm={"height": height_mm}))
+    assert (answered.event.label, answered.event.how) == (label, "calliper")
+
+
+def test_what_cannot_be_seen_is_declared(session):
+    declared = session.command(Declare(moves=("red", "blue"), decided_by="both"))
+    assert declared.event.said == "both declared: red, blue."
+    assert scores(session) == {"red": 1, "blue": 1}
+    with pytest.raises(InputError, match="not legal: it is not blue's turn"):
+        session.command(Declare(moves=("blue",)))
+    line = session.view()["verdicts"][0]
+    assert (line["kind"], line["verdict"], line["decided_by"], line["moves"]) == ("declared", "by hand", "both", ["red", "blue"])
+    session.command(Undo())
+    assert scores(session) == {"red": 0, "blue": 0}
+    ask(session)
+    with pytest.raises(InputError, match="question 4 is open"):
+        session.command(Declare(moves=("red",)))
 
 
 def test_answers_that_do_not_fit_are_refused(session):
@@ -234,6 +257,7 @@ def test_a_game_that_is_won_and_a_session_that_has_ended(session):
         ({}, "command"),
         ([], "command"),
         ({"command": "answer", "question": "nine", "label": "x"}, "question"),
+        ({"command": "declare", "moves": []}, "moves"),
         ({"command": "undo", "everything": True}, "everything"),
     ],
 )
@@ -322,6 +346,7 @@ def test_frames_are_found_by_the_number_of_their_record(session):
 
 steps = st.lists(
     st.sampled_from(["red", "blue", "refuse", "ask", "answer yes", "answer no", "undo", "pause", "resume", "next"])
+    | st.lists(st.sampled_from(["red", "blue"]), min_size=1, max_size=2).map(tuple)
     | st.tuples(st.integers(1, 12), st.sampled_from([(), ("red",), ("blue",)])),
     max_size=16,
 )
@@ -340,7 +365,9 @@ def do(session, step):
         "next": NextGame(),
     }
     try:
-        if isinstance(step, tuple):
+        if isinstance(step, tuple) and isinstance(step[0], str):
+            session.command(Declare(moves=step))
+        elif isinstance(step, tuple):
             session.command(Correct(record=step[0], moves=step[1]))
         elif step in commands:
             session.command(commands[step])
