@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import combinations
 
 import msgspec
@@ -11,13 +12,19 @@ import pytest
 from engines.ice_boule.moves import Target, Throw, parse_move
 from engines.ice_boule.rules import outcome, play, start
 from referee.command import Declare
+from referee.events import Ruled, SessionStarted
+from referee.log import Log
+from referee.loop import Referee
+from referee.session import Session
 from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, stands_on
 from referee.simulated_table import Throw as Thrown
 from referee.simulation import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
 from table.clearance import clearance
 from table.errors import InputError
-from table.solids import lying, on_top, upright
+from table.observation import Observation, SeenPiece
+from table.solids import Solid, lying, on_top, upright
 from vision.camera import project
+from vision.frame import Frame
 from vision.render import Renderer
 from vision.scene import Scene
 
@@ -264,3 +271,64 @@ def test_a_table_without_a_target_is_refused():
     game = msgspec.structs.replace(SETUP.game, target=None)
     with pytest.raises(InputError, match=r"game\.target: expected a colour for the target, got none"):
         Players(Umpire(), msgspec.structs.replace(SETUP, game=game), 1)
+
+
+class TruthCamera:
+    """A camera without pictures: what its frames would show is in `scene`."""
+
+    name, simulated = "truth", True
+
+    def __init__(self, session):
+        self.session, self.players, self.seq, self.scene = session, Players(session, SETUP, 1), 0, None
+
+    def read(self):
+        if self.session.view()["phase"] == "over" or self.seq > 4000:
+            return None
+        at_ms = self.seq * PERIOD_MS
+        self.scene = self.players.scene_at(at_ms)
+        self.seq += 1
+        return Frame(self.seq - 1, at_ms, np.zeros((8, 8, 3), np.uint8))
+
+    def close(self):
+        pass
+
+
+def seen_piece(piece, others, rng, sigma_mm=0.08):
+    vertices = piece.solid.vertices_mm
+    stands = np.ptp(vertices[:4, 2]) < 0.01
+    base = vertices[:4, :2].mean(axis=0) if stands else vertices[1:3, :2].mean(axis=0)
+    along = (vertices[1] - vertices[0])[:2] if stands else vertices[4, :2] - base
+    error = np.array([*rng.normal(0, sigma_mm, 2), 0.0])
+    on = next((index for index, other in enumerate(others) if other is not piece and stands_on(piece, other)), None)
+    return SeenPiece(
+        piece.colour, "large", "upright" if stands else "lying", base + error[:2], float(np.degrees(np.arctan2(along[1], along[0]))),
+        Solid(vertices + error), np.diag([sigma_mm**2, sigma_mm**2, 0.01]), on=on,
+    )  # fmt: skip
+
+
+def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
+    """Players, session, judge and log as they are; only the pictures are left out: pieces are read with an error of 0.08 mm."""
+    rng = np.random.default_rng(3)
+    place = demo_place()
+    with closing(Log(tmp_path / "log.sqlite")) as log:
+        session = Session.begin(log, SessionStarted(game="ice_boule", players=SETUP.game.colours, simulated=True))
+        camera = TruthCamera(session)
+        truths = {}
+
+        def observe(frame, setup, reference=None, previous=None):  # noqa: ARG001 - vision's signature
+            inside = [piece for piece in camera.scene.pieces if camera.players.table.in_play(piece)]
+            outside = [piece for piece in camera.scene.pieces if piece not in inside]
+            truths[frame.at_ms] = camera.players.table.gaps_mm()
+            pieces = (tuple(seen_piece(piece, lot, rng) for piece in lot) for lot in (inside, outside))
+            return Observation(frame.seq, frame.at_ms, place, *pieces, hand=bool(camera.scene.limbs))
+
+        Referee(camera, SETUP, observe, session).run()
+        view, records = session.view(), session.records()
+    assert view["phase"] == "over"
+    assert max(view["scores"].values()) >= 13
+    ruled = [record for record in records if isinstance(record.event, Ruled) and record.event.code == "boule.throw"]
+    assert len(ruled) > 30
+    assert all(record.event.verdict == "accepted" for record in ruled)
+    for record in ruled:
+        gaps = sorted(max(gap, 0.0) for gap in truths[record.at_ms].values())
+        assert [gap["gap_mm"] for gap in record.event.observation["gaps"]] == pytest.approx(gaps, abs=0.6)
