@@ -24,7 +24,7 @@ from table.solids import Array, Solid, leaning, on_top, upright
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.scene import ALBEDO, SKINS, Limb, Rgb, Scene, ScenePiece, reaching_arm
 
-REACH_MS, FLIGHT_MS, SWEEP_MS = 450, 250, 300
+REACH_MS, FLIGHT_MS, SWEEP_MS = 450, 400, 300
 """How long an arm takes to come or go, a piece to fly, a handful of pieces to be gathered."""
 THINK_MS, LOOK_MS = 2500, 2000
 """How long a reading takes, and how long everybody looks at an end before it is cleared away."""
@@ -72,12 +72,12 @@ class Players:
         self._limbs: tuple[Limb, ...] = ()
         self._hand_mm: Array | None = None
         self._loose: tuple[ScenePiece, ...] = ()
-        self._now_ms = 0
+        self._last_ms = self._now_ms = 0
         self._script = self._play()
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
-        self._now_ms = at_ms
+        self._last_ms, self._now_ms = self._now_ms, at_ms
         next(self._script)
         return Scene(self._stage, self.table.pieces + self._loose, self._limbs)
 
@@ -156,7 +156,6 @@ class Players:
         yield from self._reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
         catapult = self.table.piece(player, centrifuge)
         self._loose = (catapult, self.table.piece(colour, projectile))
-        yield
         began_ms, lands = self._now_ms, middle_mm(after.pieces[-1].solid)
         yield
         while (share := (self._now_ms - began_ms) / FLIGHT_MS) < 1:
@@ -235,13 +234,16 @@ class Players:
         away = np.array([seat[0], seat[1] - 330.0, 90.0])
         start = away if self._hand_mm is None else self._hand_mm
         goal = away if to_mm is None else to_mm
-        began_ms = self._now_ms
+        began_ms = self._last_ms
         while (share := (self._now_ms - began_ms) / lasting_ms) < 1:
             eased = share * share * (3 - 2 * share)
             self._limbs = self._arm(player, start + eased * (goal - start))
             yield
-        self._limbs, self._hand_mm = ((), None) if to_mm is None else (self._arm(player, goal), goal)
-        yield
+        if to_mm is None:
+            self._limbs, self._hand_mm = (), None
+        else:
+            self._limbs, self._hand_mm = self._arm(player, goal), goal
+            yield
 
     def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
         index = self.setup.game.colours.index(player)
