@@ -65,7 +65,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
         if not streams.enter():
             full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or start it with more threads."
             raise Refusal(503, "too_many_streams", full)
-        response = Response(follow(session, live, after, instance), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        response = Response(follow(session, live, streams, after, instance), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
         response.call_on_close(streams.leave)
         return response
 

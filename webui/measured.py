@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-Z_95 = 1.96
-"""Standard deviations on either side that hold 95 % of a normal distribution."""
+from referee.shown import with_margin
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
 EPOCH_MS = 10**11
@@ -15,12 +14,8 @@ EPOCH_MS = 10**11
 
 
 def shown_mm(mm: float, sigma_mm: float | None) -> str:
-    """A length and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less than 0.1 mm."""
-    if sigma_mm is None:
-        return f"{mm:.1f}"
-    margin_mm = Z_95 * sigma_mm
-    decimals = 2 if margin_mm < 0.095 else 1
-    return f"{mm:.{decimals}f} ± {max(margin_mm, 10**-decimals):.{decimals}f}"
+    """A length and its 95 % interval, `12.3 ± 0.2`; alone where it was not measured."""
+    return f"{mm:.1f}" if sigma_mm is None else with_margin(mm, sigma_mm)
 
 
 def shown_gap(row: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import errno
 import socket
 
 from flask import Flask
-from waitress import create_server  # type: ignore[import-untyped]
+from waitress import create_server, wasyncore  # type: ignore[import-untyped]
 
 from table.errors import InputError
 
@@ -17,6 +17,8 @@ SPARE_THREADS = 4
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
     """Take an address for the panel before anything else is begun; raises InputError where it cannot be had."""
     try:
+        if not 0 <= port <= 65535:
+            raise OverflowError("ports go from 0 to 65535")
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family)
     except (OSError, ValueError, OverflowError) as error:
@@ -27,12 +29,19 @@ def serve(app: Flask, listening: socket.socket, threads: int = 16) -> None:
     """Serve the panel on an address from `listen` until the process is told to end, then close it."""
     if threads <= SPARE_THREADS:
         raise ValueError(f"threads: expected more than {SPARE_THREADS}, got {threads}")
-    app.extensions["streams"].limit = threads - SPARE_THREADS
-    server = create_server(app, sockets=[listening], threads=threads, ident="rinkside", max_request_body_size=2**20)
+    streams = app.extensions["streams"]
+    streams.limit = threads - SPARE_THREADS
+    open_sockets: dict[int, object] = {}
+    server = create_server(app, map=open_sockets, sockets=[listening], threads=threads, ident="rinkside", max_request_body_size=2**20)
     try:
-        server.run()
+        # server.run() would wait for the streams' threads before anybody could tell them to end.
+        wasyncore.loop(map=open_sockets, timeout=1.0)
+    except (KeyboardInterrupt, SystemExit):
+        pass
     finally:
-        server.close()
+        streams.close()
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(open_sockets)
 
 
 def _why(error: Exception, host: str, port: int) -> str:

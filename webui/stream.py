@@ -22,6 +22,7 @@ class Streams:
 
     def __init__(self, limit: int = 8) -> None:
         self.limit = limit
+        self.closed = False
         self._open = 0
         self._lock = Lock()
 
@@ -33,14 +34,18 @@ class Streams:
             self._open += 1
             return True
 
+    def close(self) -> None:
+        """Let every stream end at its next look, because the server is being stopped."""
+        self.closed = True
+
     def leave(self) -> None:
         """Give a place back."""
         with self._lock:
             self._open -= 1
 
 
-def follow(session: SessionPort, live: LivePort, after: int, instance: str) -> Iterator[str]:
-    """Events as text, until the session is closed.
+def follow(session: SessionPort, live: LivePort, streams: Streams, after: int, instance: str) -> Iterator[str]:
+    """Events as text, until the session or the server is closed.
 
     `hello` names this run of the panel; `record` has the record's number as its id, which a browser sends back as
     Last-Event-ID; `live` (status, said, frame_seq) and `beat` have none, so that they never count as caught up.
@@ -48,7 +53,7 @@ def follow(session: SessionPort, live: LivePort, after: int, instance: str) -> I
     yield _event("hello", {"instance": instance})
     told: dict[str, Any] = {}
     silent_s = 0.0
-    while not session.closed:
+    while not (session.closed or streams.closed):
         records = session.wait(after, POLL_S)
         for record in records:
             after = record.seq

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -249,3 +255,29 @@ def app(session: FakeSession, live: FakeLive) -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+class Panel:
+    """The panel in a process of its own (standin.py)."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.url = process.stdout.readline().strip()
+
+    def change(self, **wanted: Any) -> list[dict[str, Any]]:
+        """Change what the stand-ins say; gives the commands that the session has had."""
+        self.process.stdin.write(json.dumps(wanted) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+@pytest.fixture
+def panel() -> Iterator[Panel]:
+    """A panel at an address of its own."""
+    script = Path(__file__).with_name("standin.py")
+    start = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start
+    ) as process:
+        yield Panel(process)
+        process.kill()

@@ -1,0 +1,51 @@
+"""The panel over the stand-ins of conftest.py, as a process of its own: prints its address, then obeys lines on stdin.
+
+A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment; each is answered with
+the commands that the session has had, as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from webui import create_app
+from webui.serve import listen, serve
+
+spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("conftest.py"))
+standins = importlib.util.module_from_spec(spec)
+sys.modules["standins"] = standins
+spec.loader.exec_module(standins)
+
+session, live = standins.FakeSession(), standins.FakeLive()
+come = threading.Condition()
+
+
+def wait(after, timeout_s):
+    with come:
+        come.wait_for(lambda: session.kept[-1].seq > after, timeout_s)
+        return session.records(after)
+
+
+def obey():
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        with come:
+            session.shown |= wanted.get("view", {})
+            live.become(**wanted.get("live", {}))
+            if wanted.get("record"):
+                session.kept += standins.records(session.kept[-1].seq + 1, session.kept[-1].seq + 1)
+            come.notify_all()
+        print(msgspec.json.encode(session.commands).decode(), flush=True)
+
+
+session.wait = wait
+threading.Thread(target=obey, daemon=True).start()
+listening = listen(port=0)
+print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+serve(create_app(session, live), listening)

@@ -1,0 +1,163 @@
+"""The page in a real browser (headless Chromium, spoken to over its debugging pipe)."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
+
+TIMEOUT_S = 60
+
+
+class Browser:
+    """One page of one Chromium, and everything it complained about or fetched."""
+
+    def __init__(self, folder: str) -> None:
+        read_end, self.commands = os.pipe()
+        self.answers, write_end = os.pipe()
+        options = f"--headless --no-sandbox --disable-gpu --no-first-run --remote-debugging-pipe --user-data-dir={folder} about:blank"
+        shell = ["sh", "-c", f'exec "{CHROMIUM}" {options} 3<&{read_end} 4>&{write_end}']
+        self.process = subprocess.Popen(shell, pass_fds=(read_end, write_end), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        os.close(read_end)
+        os.close(write_end)
+        self.unread, self.number, self.page, self.complaints, self.fetched = b"", 0, None, [], []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.page = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params} | ({"sessionId": self.page} if self.page else {})
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        while (answer := self.read()).get("id") != self.number:
+            pass
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def read(self) -> dict[str, Any]:
+        while b"\0" not in self.unread:
+            assert select.select([self.answers], [], [], TIMEOUT_S)[0], "the browser does not answer"
+            self.unread += os.read(self.answers, 1 << 20)
+        text, self.unread = self.unread.split(b"\0", 1)
+        message = json.loads(text)
+        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+            self.complaints.append(message["params"])
+        if message.get("method") == "Network.requestWillBeSent":
+            self.fetched.append(message["params"]["request"]["url"])
+        return message
+
+    def run(self, expression: str) -> Any:
+        """The value of an expression in the page; a promise is waited for."""
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def until(self, condition: str) -> None:
+        """Wait until an expression in the page is true; the browser says after 30 s that it never was."""
+        poll = f"""new Promise((good, bad) => {{
+            const give_up = setTimeout(() => bad(new Error('never true: ' + {json.dumps(condition)})), 30000);
+            const look = () => ({condition}) ? (clearTimeout(give_up), good(true)) : setTimeout(look, 20);
+            look(); }})"""
+        assert self.run(poll)
+
+    def open(self, url: str) -> None:
+        self.call("Page.navigate", url=url)
+        while self.read().get("method") != "Page.loadEventFired":
+            pass
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.commands)
+        os.close(self.answers)
+
+
+@pytest.fixture
+def browser(tmp_path) -> Iterator[Browser]:
+    browser = Browser(str(tmp_path))
+    yield browser
+    browser.close()
+
+
+def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
+    browser.open(panel.url)
+    browser.until("document.querySelectorAll('svg.plan .piece').length === 9")
+    browser.run("window.stayed = true; document.querySelector('#evidence').open = true")
+
+    verdict = {"seq": 17, "at_ms": 21250, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": "blue"}
+    verdict |= {"said": "Blue takes <the> lead.", "rests_on": "Play", "moves": [], "evidence": {"gap_mm": 3.2}, "frame": 17}
+    verdict |= {"decided_by": None, "refers_to": None, "overturned_by": None}
+    panel.change(record=True, view={"verdicts": [verdict], "next": "yellow", "scores": {"blue": 12, "yellow": 5}})
+    browser.until("document.querySelector('#verdict .said').textContent.includes('Blue takes <the> lead.')")
+    browser.until("document.querySelector('#spoken').textContent.includes('Blue takes <the> lead.')")
+    assert browser.run("document.querySelector('.whose').textContent").split() == ["Y", "Yellow", "throws"]
+    assert browser.run("document.querySelector('#evidence').open")
+
+    panel.change(live={"status": "camera lost", "said": "The camera is lost (no cable)."})
+    browser.until("document.querySelector('.status').textContent.includes('Camera lost')")
+    assert browser.run("window.stayed")
+    assert browser.complaints == []
+    assert browser.fetched
+    assert all(url.startswith(panel.url + "/") for url in browser.fetched)
+
+
+def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(browser, panel, question):
+    browser.open(panel.url)
+    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    browser.until("document.querySelector('.choices button')")
+    browser.run("window.stayed = true; document.querySelector('#answer-name').focus(); document.querySelector('#answer-name').value = 'Ann'")
+    browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').value = '20.35'")
+    panel.change(record=True, view={"question": question | {"said": "Still: which one is nearer?"}})
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '18'")
+    assert browser.run("document.querySelector('#answer-name').value") == "Ann"
+
+    browser.run("document.querySelector('.choices button').click()")
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '19'")
+    [answer] = panel.change()
+    assert answer["command"] == "answer"
+    assert answer["decided_by"] == "Ann"
+    assert list(answer["readings_mm"].values()) == [20.35]
+    assert browser.run("window.stayed")
+    assert browser.complaints == []
+
+
+def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
+    browser.open(panel.url)
+    browser.run("document.querySelector('#correct-moves').name = 'surprise'; document.querySelector('#correct form').requestSubmit()")
+    browser.until("document.querySelector('.notice')?.textContent.includes('surprise')")
+    panel.change(record=True)
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '17'")
+    assert browser.run("document.querySelector('.notice') !== null")
+    browser.run("document.querySelector('#pause').click()")
+    browser.until("document.querySelector('.notice') === null")
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1024, 1920, 3840])
+def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, question, width):
+    panel.change(view={"question": question, "phase": "asking"})
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.open(panel.url)
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    heights = browser.run("[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b => b.getBoundingClientRect().height)")
+    assert heights
+    assert min(heights) >= 40
+    assert float(browser.run("parseFloat(getComputedStyle(document.querySelector('.said')).fontSize)")) >= 18
+
+
+def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
+    browser.open(panel.url)
+    reached = []
+    for _ in range(40):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        reached.append(browser.run("document.activeElement.id || document.activeElement.textContent.trim()"))
+    assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the verdict"} <= set(reached)
