@@ -15,13 +15,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from referee.events import Record, record_document
+from referee.events import record_document
 from referee.folders import log_path
 from referee.log import LogReader, SessionSummary
+from referee.shown import shown_time
 from table.errors import InputError
-
-EPOCH_MS = 10**11
-"""A camera's clock beyond this counts from 1970, below from the start of a recording."""
 
 
 def _which_log(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,7 +80,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     table.add_column("rests on")
     for record, document in zip(records, documents, strict=True):
         what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
-        table.add_row(*map(escape, (str(record.seq), _time(record, records[0]), what, _sentence(document), document.get("rests_on", ""))))
+        table.add_row(*map(escape, (str(record.seq), shown_time(record.at_ms), what, _sentence(document), document.get("rests_on", ""))))
     Console().print(table)
 
 
@@ -112,13 +110,6 @@ def _begun(summary: SessionSummary) -> str:
         return datetime.fromisoformat(summary.started_utc).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return summary.started_utc
-
-
-def _time(record: Record, first: Record) -> str:
-    """Local time of day, or seconds into the recording."""
-    if record.at_ms >= EPOCH_MS:
-        return datetime.fromtimestamp(record.at_ms / 1000).astimezone().strftime("%H:%M:%S")
-    return f"{(record.at_ms - first.at_ms) / 1000:.2f} s"
 
 
 def _sentence(document: dict[str, Any]) -> str:

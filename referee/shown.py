@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
+EPOCH_MS = 10**11
+"""A camera's clock beyond this counts from 1970 (it is after 1973); below, from the start of a recording."""
 
 
 def with_margin(value: float, sigma: float) -> str:
@@ -11,3 +15,10 @@ def with_margin(value: float, sigma: float) -> str:
     margin = Z_95 * sigma
     decimals = 2 if margin < 0.095 else 1
     return f"{value:.{decimals}f} ± {max(margin, 10**-decimals):.{decimals}f}"
+
+
+def shown_time(at_ms: int) -> str:
+    """A camera's time: the local time of day, or seconds into a recording."""
+    if at_ms >= EPOCH_MS:
+        return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%H:%M:%S")
+    return f"{at_ms / 1000:.2f} s"

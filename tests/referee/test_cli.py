@@ -1,0 +1,27 @@
+"""The command line as a whole."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from referee.cli import COMMANDS, main
+
+
+def test_every_command_is_listed_and_tells_how_to_use_it() -> None:
+    listed = CliRunner().invoke(main, ["--help"])
+    for name in COMMANDS:
+        assert f"  {name} " in listed.stdout
+        result = CliRunner().invoke(main, [name, "--help"])
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.startswith(f"Usage: main {name}")
+
+
+def test_alone_it_tells_how_to_use_it() -> None:
+    result = CliRunner().invoke(main, [])
+    assert result.exit_code == 2
+    assert "measure" in result.stderr
+
+
+def test_says_its_version() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    assert (result.exit_code, result.stdout.split()[0]) == (0, "rinkside")
