@@ -156,7 +156,8 @@ def _leading(state: State, move: Throw) -> str | None:
     nearest = move.layout.leaders
     if len(nearest) < 2:
         return next(iter(nearest), None)
-    if state.ruling("equal") == "take" and move.player in nearest:
+    level = move.player in nearest and move.lie is not None and move.lie.rank == move.layout.lies[0].rank
+    if level and state.ruling("equal") == "take":
         return move.player
     return state.leading if state.leading in nearest else None
 

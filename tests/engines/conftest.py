@@ -1,0 +1,59 @@
+"""Tables made by hand: solids from `table.solids`, no camera."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from table.observation import Camera, Observation, SeenPiece
+from table.pieces import load_piece_set
+from table.solids import lying, on_top, upright
+
+LOONEY = load_piece_set("looney")
+CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 1500.0]), np.eye(6) * 1e-8, 0.1, (0, 1, 2, 3))
+
+
+class Tables:
+    """Pieces and observations by hand; a lying piece is put so that it looks at the target from `gap_mm` away or so."""
+
+    @staticmethod
+    def piece(colour, x_mm, y_mm, heading_deg=0.0, size="large", pose="lying", sigma_mm=0.1, sigma_deg=0.3, **changes):
+        """One piece with independent errors."""
+        solid = {"lying": lying, "upright": upright}[pose](LOONEY[size], x_mm, y_mm, heading_deg)
+        covariance = np.diag([sigma_mm**2, sigma_mm**2, sigma_deg**2])
+        return replace(SeenPiece(colour, size, pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance), **changes)
+
+    @classmethod
+    def target(cls, colour="green", x_mm=0.0, y_mm=0.0, **changes):
+        """An upright large target."""
+        return cls.piece(colour, x_mm, y_mm, **{"pose": "upright", "sigma_deg": 1.0, **changes})
+
+    @classmethod
+    def east(cls, colour, gap_mm, y_mm=0.0, **changes):
+        """A large piece lying with its tip to the east, its edge on the board `gap_mm` east of an upright large target at (0, 0)."""
+        return cls.piece(colour, LOONEY["large"].base_mm / 2 + gap_mm, y_mm, **changes)
+
+    @staticmethod
+    def on(colour, below, index, size="large", **changes):
+        """A piece that stands on the upright piece `below`, which is `index` in the observation."""
+        solid = on_top(LOONEY[size], below.solid, 10.0)
+        piece = SeenPiece(colour, size, "upright", np.array(below.base_mm), 10.0, solid, np.diag([0.01, 0.01, 1.0]), on=index)
+        return replace(piece, **changes)
+
+    @staticmethod
+    def seen(*pieces, off=(), hand=False):
+        """What one frame says about the table."""
+        return Observation(0, 0, CAMERA, tuple(pieces), tuple(off), hand=hand)
+
+
+@pytest.fixture
+def tables():
+    """Builders of tables."""
+    return Tables
+
+
+@pytest.fixture
+def data():
+    """The folder of the data files."""
+    return Path(__file__).with_name("data")
