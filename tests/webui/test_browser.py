@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,13 @@ CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrom
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
 
 TIMEOUT_S = 60
+LAUNCH = """
+import os, sys
+ends = [os.dup(os.dup(os.dup(int(end)))) for end in sys.argv[1:3]]  # out of the way of 3 and 4, which Chromium reads and writes
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Browser:
@@ -24,9 +32,9 @@ class Browser:
     def __init__(self, folder: str) -> None:
         read_end, self.commands = os.pipe()
         self.answers, write_end = os.pipe()
-        options = f"--headless --no-sandbox --disable-gpu --no-first-run --remote-debugging-pipe --user-data-dir={folder} about:blank"
-        shell = ["sh", "-c", f'exec "{CHROMIUM}" {options} 3<&{read_end} 4>&{write_end}']
-        self.process = subprocess.Popen(shell, pass_fds=(read_end, write_end), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={folder}"]
+        launch = [sys.executable, "-c", LAUNCH, str(read_end), str(write_end), CHROMIUM, *options, "about:blank"]
+        self.process = subprocess.Popen(launch, pass_fds=(read_end, write_end), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         os.close(read_end)
         os.close(write_end)
         self.unread, self.number, self.page, self.complaints, self.fetched = b"", 0, None, [], []
