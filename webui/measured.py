@@ -35,8 +35,10 @@ def shown_time(at_ms: int) -> str:
 
 
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Evidence as (name, value with its unit), nested names joined by a comma."""
+    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps, which are rows of their own."""
     for key, value in evidence.items():
+        if key == "gaps":
+            continue
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "")
         name = key[: key.rindex("_")] if unit else key
         words = f"{prefix}{name.replace('_', ' ')}"

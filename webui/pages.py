@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,9 @@ from webui.ports import LivePort, SessionPort
 
 NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
 """What a ranking's row has where its game does not measure it."""
+
+BY_READINGS = "by the readings"
+"""Label of the button that lets a calliper's readings decide; the session finds the choice that they agree with."""
 
 READING = "reading "
 """Form fields that hold a calliper's reading begin with this; what follows is its name."""
@@ -59,6 +63,8 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             instance=instance,
             token=current_app.config["FORM_TOKEN"],
             reading=READING,
+            by_readings=BY_READINGS,
+            contested=contested(view),
         )
 
     return routes
@@ -72,12 +78,30 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     for name in ("question", "record"):
         if name in filled:
             document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
-    for name in ("moves", "players"):
+    for name, separator in (("moves", ";"), ("players", ",")):
         if name in form:
-            document[name] = [part.strip() for part in form[name].split(",") if part.strip()]
+            document[name] = [part.strip() for part in form[name].split(separator) if part.strip()]
     if readings:
         document |= {"how": "calliper", "readings_mm": readings}
+    if document.get("label") == BY_READINGS:
+        del document["label"]
     return document
+
+
+def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Rows of the ranking that a calliper should measure, each with the name that the session knows it by.
+
+    `blue` is blue's nearest, `blue 2` its second.  Those too close to call where the observation says which, else the nearest four.
+    """
+    counted: Counter[str] = Counter()
+    named = []
+    for row in view["ranking"]:
+        counted[row["colour"]] += 1
+        number = counted[row["colour"]]
+        named.append((row["colour"] if number == 1 else f"{row['colour']} {number}", row))
+    pairs = (view["observation"] or {}).get("call", {}).get("pairs", [])
+    places = {place for pair in pairs for place in pair}
+    return [entry for place, entry in enumerate(named) if place in places] or named[:4]
 
 
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:

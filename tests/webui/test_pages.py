@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, NextGame, Pause, Undo
+from referee.command import Answer, Correct, Declare, NextGame, Pause, Undo
 from referee.log import LogFailed
 from table.errors import InputError
 
@@ -86,7 +86,7 @@ def test_an_open_question_is_asked_with_all_its_choices(client, session, questio
     session.shown |= {"question": question, "phase": "asking"}
     page = client.get("/").text
     assert question["said"].split(":")[0] in page
-    assert re.findall(r'name="label" value="([^"]+)"', page) == ["blue is nearer", "yellow is nearer", "equal"]
+    assert re.findall(r'<button class="primary" name="label" value="([^"]+)"', page) == ["blue is nearer", "yellow is nearer", "equal"]
     assert 'name="question" value="17"' in page
 
 
@@ -111,21 +111,37 @@ def test_an_answer_by_order_reaches_the_session(client, session):
 
 
 def test_an_answer_by_calliper_keeps_the_readings(client, session):
-    readings = {"reading blue, place 1": "20,35", "reading yellow, place 2": "20.4"}
-    send(client, command="answer", question="17", label="blue is nearer", **readings)
-    [answer] = session.commands
-    assert (answer.how, answer.readings_mm, answer.decided_by) == ("calliper", {"blue, place 1": 20.35, "yellow, place 2": 20.4}, "players")
+    readings = {"reading blue": "20,35", "reading yellow 2": "20.4"}
+    for label in ("blue is nearer", "by the readings"):
+        send(client, command="answer", question="17", label=label, **readings)
+    kept = {"how": "calliper", "readings_mm": {"blue": 20.35, "yellow 2": 20.4}}
+    assert session.commands == [Answer(question=17, label="blue is nearer", **kept), Answer(question=17, **kept)]
+
+
+def test_a_calliper_is_asked_for_the_pieces_that_are_too_close(client, session, question):
+    session.shown |= {"question": question, "phase": "asking"}
+    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == ["yellow", "blue", "yellow 2", "blue 2"]
+    session.shown["observation"]["call"] = {"pairs": [[1, 2], [1, 4]]}
+    assert re.findall(r'name="reading ([^"]+)"', client.get("/").text) == ["blue", "yellow 2", "yellow 3"]
+
+
+def test_what_cannot_be_seen_is_declared(client, session):
+    assert 'value="stop blue"' not in client.get("/").text
+    session.shown["state"]["may_stop"] = True
+    assert 'value="stop blue"' in client.get("/").text
+    send(client, command="declare", moves="stop blue")
+    assert session.commands == [Declare(moves=("stop blue",))]
 
 
 def test_undo_correct_pause_and_next_game_reach_the_session(client, session):
     assert send(client, command="undo", seen=str(session.kept[-1].seq), decided_by="Bo").status_code == 303
-    send(client, command="correct", record="14", moves="yellow, blue", reason="the colours were read wrong")
+    send(client, command="correct", record="14", moves="target green; line 0,80 600,80", reason="the colours were read wrong")
     send(client, command="correct", record="14", moves="")
     send(client, command="pause")
     send(client, command="next_game", players="blue, red")
     assert session.commands == [
         Undo(decided_by="Bo"),
-        Correct(record=14, moves=("yellow", "blue"), reason="the colours were read wrong"),
+        Correct(record=14, moves=("target green", "line 0,80 600,80"), reason="the colours were read wrong"),
         Correct(record=14, moves=()),
         Pause(),
         NextGame(players=("blue", "red")),
