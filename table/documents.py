@@ -78,7 +78,7 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
         if field := re.match(r"Object (missing required|contains unknown) field `(.*)`", what):
             missing = field[1] == "missing required"
             place = f"{place}.{field[2]}"
-            expected, came = ("a value", "none") if missing else ("no field of this name", shown(got[field[2]]))
+            expected, came = ("a value", "none") if missing else ("no field of this name", shown(got.get(field[2])))
         else:
             expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
         place = f"{at}{place}".lstrip(".") or "document"
@@ -109,7 +109,7 @@ def _look_up(raw: Any, path: str) -> tuple[Any, str]:
         key, index = step.groups()
         if key is not None and isinstance(raw, dict) and key in raw:
             raw, place = raw[key], f"{place}.{key}"
-        elif index not in (None, "...") and isinstance(raw, list) and int(index) < len(raw):
+        elif index not in (None, "...") and isinstance(raw, list | tuple) and int(index) < len(raw):
             raw, place = raw[int(index)], f"{place}[{index}]"
         else:
             break

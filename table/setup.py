@@ -133,7 +133,7 @@ def _check_words(raw: dict[str, Any], where: str) -> None:
     board = raw.get("board")
     for field, words in WORDS.items():
         if isinstance(board, dict) and isinstance(said := board.get(field), str) and said not in words:
-            raise InputError(f"{where}: board.{field}: expected {' or '.join(words)}, got {said!r}")
+            raise InputError(f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got {said!r}")
 
 
 def _check_lens(lens: Lens, where: str) -> None:
@@ -146,13 +146,13 @@ def _check_lens(lens: Lens, where: str) -> None:
 
 
 def _check_fiducials(fiducials: Fiducials, where: str) -> None:
-    named = re.fullmatch(r"DICT_[4-7]X[4-7]_(50|100|250|1000)", fiducials.dictionary)
+    named = re.fullmatch(r"DICT_([4-7])X\1_(50|100|250|1000)", fiducials.dictionary)
     if not named:
         raise InputError(f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as DICT_4X4_50, got {fiducials.dictionary!r}")
     for index, marker in enumerate(fiducials.markers):
         place = f"{where}: fiducials.markers[{index}]"
-        if marker.id >= int(named[1]):
-            raise InputError(f"{place}.id: expected an id of {fiducials.dictionary}, below {named[1]}, got {marker.id}")
+        if marker.id >= int(named[2]):
+            raise InputError(f"{place}.id: expected an id of {fiducials.dictionary}, below {named[2]}, got {marker.id}")
         _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
     for (one, first), (other, second) in combinations(enumerate(fiducials.markers), 2):
         place = f"{where}: fiducials.markers[{other}]"

@@ -204,10 +204,12 @@ def test_what_is_saved_is_read_back_the_same(tmp_path_factory: pytest.TempPathFa
 
 def test_a_table_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     setup = parse_table(json.loads(GOOD))
-    broken = msgspec.structs.replace(setup, board=Chessboard(square_mm=math.nan))
-    with pytest.raises(InputError) as error:
-        save_table(broken, tmp_path / "table.json")
-    assert said(error) == "table.json: board.square_mm: expected a finite number, got nan"
+    squares = {math.nan: "board.square_mm: expected a finite number, got nan", 3.0: "board.square_mm: expected 5 mm or more, got 3.0"}
+    for square_mm, says in squares.items():
+        broken = msgspec.structs.replace(setup, board=Chessboard(square_mm=square_mm))
+        with pytest.raises(InputError) as error:
+            save_table(broken, tmp_path / "table.json")
+        assert said(error) == f"table.json: {says}"
     assert not list(tmp_path.iterdir())
 
 
