@@ -100,7 +100,6 @@ def within(outline: Array, point: Array) -> bool:
     x, y = point
     x0, y0 = outline[:, 0], outline[:, 1]
     x1, y1 = np.roll(x0, -1), np.roll(y0, -1)
-    rises = (y0 > y) != (y1 > y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = (x1 - x0) * (y - y0) / (y1 - y0) + x0
-    return bool(np.count_nonzero(rises & (x < crossing)) % 2)
+    spans = (y0 > y) != (y1 > y)
+    left = (x1 - x0) * (y - y0) > (x - x0) * (y1 - y0)
+    return bool(np.count_nonzero(spans & (left == (y1 > y0))) % 2)
