@@ -1,0 +1,78 @@
+"""Which of several solids, if any, stands at a place: every rival is fitted, and the picture decides between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from table.solids import Array, convex_hull
+from vision.background import Background
+from vision.candidates import Candidate
+from vision.solidfit import BAND_MM, HUBER, PIXELS_A_LOOK, Explained, Fit, Hypothesis, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
+from vision.tableview import TableView
+
+WORTH_LOOKS = 2.0
+"""Looks that a square millimetre of foreign pixels, covered or not, is worth beside the likelihood of the picture."""
+HOPELESS = 150.0
+"""Looks by which a rival may cover less than the best and still be fitted."""
+LOOKS_TOGETHER = 10.0
+"""A picture's misfits speak for a wrong rival all at once; odds are believed to this root."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The solid that explains a place best, its probability against its rivals, and the log odds against bare ground."""
+
+    fit: Fit
+    probability: float
+    runner_up: Hypothesis | None
+    over_ground: float
+
+
+def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Mask | None = None) -> Choice:
+    """Fit all guesses of a candidate and compare them on the same pixels; `ignore` (h, w) belongs to other pieces."""
+    covered = WORTH_LOOKS * (np.array(candidate.worth_mm2) - max(candidate.worth_mm2))
+    chances = covered > -HOPELESS
+    fits = [fit(guess, view, ground, ignore) for guess, chance in zip(candidate.guesses, chances, strict=True) if chance]
+    where = _common(fits, view, ground, ignore)
+    seen = np.array([evidence(one.guess, where) for one in fits])
+    looks = (seen + covered[chances]) / LOOKS_TOGETHER
+    order = np.argsort(-looks)
+    best = fits[int(order[0])]
+    weights = np.exp(looks - looks.max())
+    same = np.array([one.guess.pose == best.guess.pose and one.guess.size == best.guess.size for one in fits])
+    runner_up = next((fits[int(k)].guess for k in order if not same[k]), None)
+    return Choice(best, float(weights[same].sum() / weights.sum()), runner_up, float(seen[int(order[0])] - evidence_of_ground(where)))
+
+
+def _common(fits: list[Fit], view: TableView, ground: Background, ignore: Mask | None) -> Pixels:
+    outlines = np.concatenate([silhouette(one.guess.solid, view.eye_mm) for one in fits])
+    return pixels_around(view, ground, convex_hull(outlines), BAND_MM, ignore)
+
+
+def evidence(guess: Hypothesis, where: Pixels) -> float:
+    """Log likelihood of the pixels, in looks, with every region's own scatter."""
+    now, sigma = settle(guess, where)
+    return _log_likelihood(now.residual, sigma)
+
+
+def evidence_of_ground(where: Pixels) -> float:
+    """The same for nothing but the empty table, evenly lit or with a soft shadow on it."""
+    u, v = where.x_mm - where.x_mm.mean(), where.y_mm - where.y_mm.mean()
+    reach = max(float(np.abs(u).max()), float(np.abs(v).max()), 1e-9)
+    u, v = u / reach, v / reach
+    shade = np.stack([np.ones_like(u), u, v, u * u, u * v, v * v])
+    residual = np.empty_like(where.light)
+    for k in range(3):
+        columns = shade * where.ground[:, k] / where.noise[:, k]
+        normal = columns @ columns.T + 1e-6 * np.eye(6)
+        residual[:, k] = where.light[:, k] - np.linalg.solve(normal, columns @ (where.light[:, k] / where.noise[:, k])) @ (shade * where.ground[:, k])
+    flat = Explained(residual, np.ones((1, len(u))), np.zeros((1, 3)), np.zeros(0))
+    return _log_likelihood(residual, scatter(flat, where))
+
+
+def _log_likelihood(residual: Array, sigma: Array) -> float:
+    size = np.abs(residual / sigma)
+    loss = np.where(size < HUBER, 0.5 * size**2, HUBER * (size - 0.5 * HUBER))
+    return -float((loss + np.log(sigma)).sum()) / PIXELS_A_LOOK

@@ -1,0 +1,152 @@
+"""A photograph in, pieces in millimetres out: the one door of vision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from table.boards import within
+from table.observation import Camera, Observation, SeenPiece, Unusable
+from table.setup import Setup
+from table.solids import Array
+from vision.background import Background, Mask, background
+from vision.camera import on_plane, project
+from vision.candidates import Candidate, candidates
+from vision.choose import Choice, choose
+from vision.colours import colour_probabilities
+from vision.fiducials import locate
+from vision.frame import Frame
+from vision.light import linear
+from vision.paper import paper_light
+from vision.solidfit import Hypothesis, silhouette
+from vision.stacks import unstack
+from vision.tableview import TableView, flatten
+
+LEAST_EVIDENCE = 3.0
+"""Looks by which a piece must explain its place better than bare ground in shadow."""
+INSIDE_MM = 0.8
+"""Pixels this far inside a silhouette tell a piece's colour."""
+FLOOR_MM, FLOOR_DEG = 0.05, 0.1
+"""What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
+MISFIT = 2.0
+"""The blocks of a fit still err together; sigmas are this much larger, found on the project's own made-up cases."""
+
+
+def observe(frame: Frame, setup: Setup, reference: Frame | None = None, previous: Observation | None = None) -> Observation | Unusable:
+    """Read the pieces on the table, in the table frame.
+
+    `reference` is the empty table from the same camera place, if there is a picture of it.  `previous` is what was seen
+    before; it may make reading faster, never different.  Returns Unusable, with the reason, where the camera's place cannot
+    be found.
+    """
+    size = (setup.camera.width, setup.camera.height)
+    if frame.image.shape[1::-1] != size:
+        got = "x".join(map(str, frame.image.shape[1::-1]))
+        return Unusable(frame.seq, frame.at_ms, f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}")
+    camera = _camera(frame, setup)
+    if isinstance(camera, Unusable):
+        return camera
+    view = flatten(frame.image, camera, setup)
+    empty = None
+    if reference is not None and reference.image.shape == frame.image.shape:
+        place = _camera(reference, setup)
+        empty = flatten(reference.image, place, setup) if isinstance(place, Camera) else None
+    paper = paper_light(frame.image, camera, setup)
+    ground = background(view, setup, empty)
+    search = candidates(view, ground, setup, paper)
+    near = [one for one in search.found if _in_view(one, view)]
+    choices = _choose_all(near, view, ground)
+    pieces = [_seen(choice, view, ground, camera, setup, paper) for choice in choices if choice.over_ground > LEAST_EVIDENCE]
+    outline = setup.outline_mm()
+    on_board = [piece for piece in pieces if within(outline, piece.contact_mm.mean(axis=0))]
+    strays = [piece for piece in pieces if not within(outline, piece.contact_mm.mean(axis=0))]
+    notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
+    return Observation(
+        frame.seq, frame.at_ms, camera, tuple(unstack(on_board, setup)), tuple(strays), hand=search.hand, notes=notes
+    )
+
+
+def _camera(frame: Frame, setup: Setup) -> Camera | Unusable:
+    grey = np.asarray(cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY), np.uint8)
+    light = np.asarray(cv2.cvtColor(linear(frame.image), cv2.COLOR_RGB2GRAY), np.float32)
+    camera = locate(grey, light, setup)
+    return camera if isinstance(camera, Camera) else Unusable(frame.seq, frame.at_ms, camera.reason)
+
+
+def _in_view(candidate: Candidate, view: TableView) -> bool:
+    """Is the whole silhouette inside the view?  What the border cuts cannot be fitted, and is far off the board."""
+    pixels = view.pixels(silhouette(candidate.guesses[0].solid, view.eye_mm))
+    h, w = view.light.shape[:2]
+    return bool((pixels > 2).all() and (pixels[:, 0] < w - 3).all() and (pixels[:, 1] < h - 3).all())
+
+
+def _choose_all(found: list[Candidate], view: TableView, ground: Background) -> list[Choice]:
+    """Choose at every place, neighbours left out; then once more where neighbours moved after they had been left out."""
+    guesses = [one.guesses[0] for one in found]
+    choices = []
+    for k, one in enumerate(found):
+        choices.append(choose(one, view, ground, _stamp(guesses[:k] + guesses[k + 1 :], guesses[k], view)))
+        guesses[k] = choices[k].fit.guess
+    for k, choice in enumerate(choices):
+        others = guesses[:k] + guesses[k + 1 :]
+        if _touched(guesses[k], others):
+            again = Candidate((choice.fit.guess,), (0.0,), found[k].share)
+            choices[k] = replace(choose(again, view, ground, _stamp(others, guesses[k], view)), probability=choice.probability)
+    return choices
+
+
+def _touched(guess: Hypothesis, others: list[Hypothesis]) -> bool:
+    """Is another piece so near that its silhouette may reach into the band around this one?"""
+    middle = guess.solid.vertices_mm[:, :2].mean(axis=0)
+    return any(np.hypot(*(other.solid.vertices_mm[:, :2].mean(axis=0) - middle)) < 1.2 * guess.size.slant_mm for other in others)
+
+
+def _stamp(others: list[Hypothesis], own: Hypothesis, view: TableView) -> Mask | None:
+    """Pixels (h, w) that belong to other pieces near this one, grown by a pixel; None where there are none."""
+    near = [other for other in others if _touched(own, [other])]
+    if not near:
+        return None
+    mask = np.zeros(view.light.shape[:2], np.uint8)
+    for other in near:
+        outline = view.pixels(silhouette(other.solid, view.eye_mm))
+        cv2.fillConvexPoly(mask, np.rint(outline * 16).astype(np.int32), 1, shift=4)
+    return np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0)
+
+
+def _seen(choice: Choice, view: TableView, ground: Background, camera: Camera, setup: Setup, paper: Array) -> SeenPiece:
+    guess, where = choice.fit.guess, choice.fit.where
+    inside = choice.fit.explained.membership[: len(choice.fit.explained.face_light)].sum(axis=0) > 0.98
+    colours = setup.colours
+    chances = colour_probabilities(where.light[inside], where.ground[inside], paper, colours)
+    best = int(chances.argmax())
+    covariance = MISFIT**2 * choice.fit.covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
+    covariance[:2, :2] += _camera_covariance(guess, camera, setup)
+    return SeenPiece(
+        colours[best],
+        guess.size.name,
+        guess.pose,
+        np.array([guess.x_mm, guess.y_mm]),
+        guess.heading_deg % (90.0 if guess.pose == "upright" else 360.0),
+        guess.solid,
+        covariance,
+        colour_probability=float(chances[best]),
+        pose_probability=choice.probability,
+    )
+
+
+def _camera_covariance(guess: Hypothesis, camera: Camera, setup: Setup) -> Array:
+    """How the uncertainty of the camera's place moves a piece there: (2, 2) mm2, at half the piece's height."""
+    middle = guess.solid.vertices_mm.mean(axis=0)
+    pixel = project(middle[None], camera, setup.camera)
+    columns = []
+    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
+        turn, shift = np.zeros(3), np.zeros(3)
+        (turn if k < 3 else shift)[k % 3] = step
+        rvec, _ = cv2.Rodrigues(camera.rotation)
+        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
+        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
+        columns.append((on_plane(pixel, moved, setup.camera, float(middle[2]))[0] - middle[:2]) / step)
+    jacobian = np.stack(columns, axis=1)
+    return np.asarray(jacobian @ camera.covariance @ jacobian.T)
