@@ -166,10 +166,9 @@ def _target_gone(state: State, seen: Observation, before: Observation | None) ->
 
 def _stranger(found: Look, piece: SeenPiece) -> Verdict:
     """A piece in play of a colour that nobody plays."""
-    said = f"A {piece.colour} piece lies in play, and nobody plays {piece.colour}. Take it away."
     if piece.colour_probability < SURE:
-        unsure = f"The colour of the piece at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm cannot be told; {piece.colour} would be nobody's."
-        return CannotSee(code="boule.colour", said=unsure, rests_on=PLAY, player=found.player, evidence=found.evidence())
+        return _unsure_newcomer(found, piece)
+    said = f"A {piece.colour} piece lies in play, and nobody plays {piece.colour}. Take it away."
     return refusal(Violation("boule.throw.colour", PLAY, said), found.player, (), found.evidence())
 
 
@@ -212,11 +211,23 @@ def _one_new(found: Look, colour: str) -> Verdict:
     if found.measured.doubts:
         said = f"{' '.join(found.measured.doubts)} Is it as the camera read it?"
         as_read = [(f"As it was read: {text.lower()}", reading) for text, reading in read]
-        return ask(found, "boule.doubt", said, PLAY, as_read, "Not so: show the pieces more clearly")
+        return ask(found, "boule.doubt", said, PLAY, as_read + _not_stacked(found, thrown), "Not so: show the pieces more clearly")
     if len(read) > 1:
         said = f"Which size is the piece that {colour} threw? It fixes {colour}'s size for this end."
         return ask(found, "boule.size", said, SETUP, read, "The piece was not thrown: take it back")
     return rule(read[0][1])
+
+
+def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw with a piece that seems to stand on the target, but does not surely, beside it instead."""
+    gap = found.measured.gaps[thrown]
+    if not (gap.on_target and gap.reach_mm):
+        return []
+    pieces = tuple(replace(piece, on=None) if piece is gap.piece else piece for piece in found.seen.pieces)
+    other = look(found.state, replace(found.seen, pieces=pieces), found.before)
+    assert isinstance(other, Look), "the target is where it was"
+    (beside,) = other.new(gap.piece.colour)
+    return [(f"It does not stand on the target: {text.lower()}", reading) for text, reading in _sizes(other, gap.piece.colour, beside)]
 
 
 def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:

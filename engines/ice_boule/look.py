@@ -120,7 +120,8 @@ def _settle_colours(
     """
     still = set(changes.still) if changes else set()
     unsure = {index for index, piece in enumerate(seen.pieces) if piece.colour_probability < SURE} - still
-    fits = not lost and gained in ((), (state.next,))
+    named = Counter(piece.colour for piece in seen.pieces)
+    fits = not lost and gained in ((), (state.next,)) and set(named) <= {*state.players, state.target} and named[state.target or ""] == 1
     if len({seen.pieces[index].colour for index in unsure}) < 2 and fits:
         unsure = set()
     pieces = tuple(piece if index in unsure else replace(piece, colour_probability=1.0) for index, piece in enumerate(seen.pieces))

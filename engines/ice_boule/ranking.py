@@ -45,10 +45,6 @@ class Ranking:
         kept = [k for k, name in enumerate(self.ids) if name != piece]
         return _ordered(self, kept, self.nearer, self.equal)
 
-    def first(self, colour: str) -> int:
-        """Place of the nearest piece of a colour."""
-        return next(k for k, lie in enumerate(self.lies) if lie.colour == colour)
-
     def places(self, colour: str) -> tuple[list[int], list[int]]:
         """Places of the pieces of a colour, and of all others."""
         own = [k for k, lie in enumerate(self.lies) if lie.colour == colour]
@@ -115,19 +111,30 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
     if not ranking.layout().lead_in_doubt:
         yield ranking
         return
-    firsts = [ranking.first(colour) for colour in dict.fromkeys(lie.colour for lie in ranking.lies)]
-    contenders = [place for place in firsts if not ranking.nearer[:, place].any()]
-    for size in range(1, len(contenders) + 1):
+    contenders = _contenders(ranking)
+    for size in range(1, len({ranking.lies[place].colour for place in contenders}) + 1):
         for together in combinations(contenders, size):
             inside = list(together)
             outside = [k for k in range(len(ranking.lies)) if k not in inside]
-            if ranking.equal[np.ix_(inside, outside)].any():
+            if len({ranking.lies[place].colour for place in inside}) < size or ranking.equal[np.ix_(inside, outside)].any():
                 continue
             nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
             nearer[np.ix_(inside, outside)] = True
             nearer[np.ix_(outside, inside)] = False
             equal[np.ix_(inside, inside)] = ~np.eye(size, dtype=bool)
             yield _ordered(ranking, inside + outside, nearer, equal)
+
+
+def _contenders(ranking: Ranking) -> list[int]:
+    """Places of the pieces that may be the nearest of all: of each colour the first, and the first that was not said to
+    be equal to another colour's.
+    """
+    linked = set(np.nonzero(ranking.equal)[0].tolist())
+    places: list[int] = []
+    for colour in dict.fromkeys(lie.colour for lie in ranking.lies):
+        own, _ = ranking.places(colour)
+        places += sorted({own[0], *[place for place in own if place not in linked][:1]})
+    return [place for place in places if not ranking.nearer[:, place].any()]
 
 
 def _counts(ranking: Ranking) -> Iterator[Ranking]:

@@ -19,7 +19,7 @@ class Tables:
 
     @staticmethod
     def piece(colour, x_mm, y_mm, heading_deg=0.0, size="large", pose="lying", sigma_mm=0.1, sigma_deg=0.3, **changes):
-        """One piece with independent errors."""
+        """One piece with independent errors in x, y and heading."""
         solid = {"lying": lying, "upright": upright}[pose](LOONEY[size], x_mm, y_mm, heading_deg)
         covariance = np.diag([sigma_mm**2, sigma_mm**2, sigma_deg**2])
         return replace(SeenPiece(colour, size, pose, np.array([x_mm, y_mm]), heading_deg, solid, covariance), **changes)
@@ -30,9 +30,15 @@ class Tables:
         return cls.piece(colour, x_mm, y_mm, **{"pose": "upright", "sigma_deg": 1.0, **changes})
 
     @classmethod
-    def east(cls, colour, gap_mm, y_mm=0.0, **changes):
-        """A large piece lying with its tip to the east, its edge on the board `gap_mm` east of an upright large target at (0, 0)."""
-        return cls.piece(colour, LOONEY["large"].base_mm / 2 + gap_mm, y_mm, **changes)
+    def beside(cls, colour, gap_mm, bearing_deg=0, along_mm=0.0, size="large", **changes):
+        """A piece lying `gap_mm` from an upright large target at (0, 0) with heading 0, its tip pointing away.
+
+        `bearing_deg` is 0, 90, 180 or 270, seen from the target; `along_mm` shifts it along that side (less than 20 mm).
+        """
+        turn = np.radians(bearing_deg)
+        away, aside = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+        x_mm, y_mm = away * (LOONEY["large"].base_mm / 2 + gap_mm) + aside * along_mm
+        return cls.piece(colour, x_mm, y_mm, bearing_deg, size, **changes)
 
     @staticmethod
     def on(colour, below, index, size="large", **changes):
