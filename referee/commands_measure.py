@@ -14,7 +14,6 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from vision.observe import observe as observe_frame
 
 from engines.ice_boule.measure import Measurement, difference_sigma_mm, measurement_document
 from engines.ice_boule.measure import measure as measure_gaps
@@ -26,6 +25,7 @@ from table.pieces import COLOURS
 from table.setup import Setup, load_table
 from vision.cameras.files import read_image
 from vision.frame import Image
+from vision.observe import observe as observe_frame
 from vision.pictures import Note, Tone, annotate, check_picture_path, write_picture
 
 Options = Callable[..., Any]

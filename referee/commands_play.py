@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import socket
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from vision.observe import observe
 
 from referee.folders import log_path, ready_folder
 from referee.log import Log
@@ -27,12 +27,13 @@ from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
+from vision.observe import observe
 from webui import create_app
 from webui.serve import listen, serve
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
-STOP_S = 10.0
-"""How long a stop waits for the frame at hand."""
+STOP_S = 60.0
+"""How long a stop waits for the frame at hand; a small board may need seconds to read it."""
 
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +120,10 @@ def _referee(session: Session, referee: Referee, listening: socket.socket) -> No
         finally:
             referee.stop()
             worker.join(STOP_S)
+    if worker.is_alive():
+        # Python cannot end while a thread is inside a device or OpenCV; the log survives a process that is cut off.
+        click.echo("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
+        os._exit(2)
     if failed:
         raise SystemExit(2)
     session.end("Rinkside was ended")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from vision.observe import observe
 
 from referee.events import Asked, Record, Ruled
 from referee.log import Log
@@ -22,6 +21,7 @@ from table.errors import InputError
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
+from vision.observe import observe
 
 
 @click.command()
