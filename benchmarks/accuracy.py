@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -36,7 +37,8 @@ class Run:
     kind: str
     with_empty: bool
     cases: list[dict[str, Any]]
-    seconds: list[float]
+    seconds: list[tuple[float, float]]
+    """Of each case: from start to end, and of processor time."""
     summary: dict[str, Any]
 
     @property
@@ -59,14 +61,15 @@ def load_scoring() -> ModuleType:
     return scoring
 
 
-def observe(case: Path, with_empty: bool) -> tuple[dict[str, Any] | str, float]:
-    """What the command prints of a case, or its complaint where it fails, and the seconds that it took from start to end."""
+def observe(case: Path, with_empty: bool) -> tuple[dict[str, Any] | str, tuple[float, float]]:
+    """What the command prints of a case, or its complaint where it fails; and the seconds it took, from start to end and of processor time."""
     command = [str(Path(sys.executable).with_name("rinkside")), "observe", str(case / "image.jpg"), "--table", str(case / "table.json"), "--json"]
     if with_empty:
         command += ["--empty", str(case / "empty.jpg")]
-    start = time.perf_counter()
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.perf_counter() - start
+    took, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         return lines[-1].replace(f"{BENCH}/", ""), seconds
@@ -77,7 +80,7 @@ def observe(case: Path, with_empty: bool) -> tuple[dict[str, Any] | str, float]:
 def run_kind(scoring: ModuleType, kind: str, with_empty: bool) -> Run:
     """Every case of a kind, one after the other; a case that fails counts as one where nothing was found."""
     cases: list[dict[str, Any]] = []
-    seconds: list[float] = []
+    seconds: list[tuple[float, float]] = []
     for folder in sorted((BENCH / "cases").glob(f"{kind}-*")):
         said, took = observe(folder, with_empty)
         if isinstance(said, str):
@@ -87,7 +90,7 @@ def run_kind(scoring: ModuleType, kind: str, with_empty: bool) -> Run:
             result = scoring.score_case(folder, said)
         cases.append(result)
         seconds.append(took)
-        print(f"{folder.name}{' with empty' if with_empty else ''}: {took:.1f} s, {len(result['wrong'])} mistakes", file=sys.stderr)
+        print(f"{folder.name}{' with empty' if with_empty else ''}: {took[0]:.1f} s, {len(result['wrong'])} mistakes", file=sys.stderr)
     return Run(kind, with_empty, cases, seconds, scoring.summary(cases))
 
 
@@ -99,6 +102,10 @@ def spread(values: dict[str, float | None] | None, unit: str) -> str:
     if not values or values["p50"] is None:
         return "–"
     return " / ".join(f"{values[key]:.2f}" for key in ("p50", "p95", "max")) + f" {unit}"
+
+
+def median(run: Run, clock: int) -> str:
+    return f"{statistics.median(seconds[clock] for seconds in run.seconds):.1f} s"
 
 
 def calls(summary: dict[str, Any]) -> str:
@@ -123,7 +130,8 @@ FIGURES: list[tuple[str, str, Callable[[Run], str]]] = [
     ("gap error", "p50 / p95 / max of the gap to the target, Ice Boule", lambda run: spread(run.summary.get("gap_mm"), "mm")),
     ("true gap within its ±", "should be 95 %", lambda run: percent(run.summary.get("gap_inside_95"))),
     ("calls right / abstained / wrong", "who leads and for how many points; abstained: too close, people are asked", lambda run: calls(run.summary)),
-    ("time a photograph", "median, from starting the command to its end", lambda run: f"{statistics.median(run.seconds):.1f} s"),
+    ("time a photograph", "median, from starting the command to its end", lambda run: median(run, 0)),
+    ("processor time", "the same, counting only the work: what else the machine did is left out", lambda run: median(run, 1)),
 ]
 
 
