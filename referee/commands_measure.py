@@ -87,6 +87,8 @@ def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None) -
 def _gap_notes(measured: Measurement, seen: Observation) -> list[Note]:
     """What is written into the picture: every gap, nearest first; what counts, or may count, in a tone of its own."""
     doubted = {place for pair in measured.pairs for place in pair}
+    if measured.doubts:
+        doubted |= {place for place, gap in enumerate(measured.gaps) if gap.piece.colour_probability < SURE}
     others = [place for place, gap in enumerate(measured.gaps) if gap.piece.colour != measured.leading]
     notes = []
     for place, gap in enumerate(measured.gaps):
@@ -106,6 +108,7 @@ def _print_ranking(measured: Measurement) -> None:
         rivals = [f"#{i + j - place + 1}" for i, j in measured.pairs if place in (i, j)]
         remarks = ["on the target"] if gap.on_target else ["touching"] if gap.touching else []
         remarks += [f"too close to call with {', '.join(rivals)}"] if rivals else []
+        remarks += _doubts(gap.piece)
         margin = "" if gap.on_target else with_margin(gap.mm, gap.sigma_mm)
         table.add_row(f"#{place + 1}", f"{gap.piece.colour} {gap.piece.size}", gap.piece.pose, margin, "; ".join(remarks))
     console = Console()
@@ -128,7 +131,7 @@ def _sentence(measured: Measurement) -> str:
     listed = [_difference(measured, *pair) for pair in measured.pairs[:3]]
     if len(measured.pairs) > 3:
         listed.append(f"and {len(measured.pairs) - 3} more pairs")
-    what_to_do = " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)." if listed else " Look who owns it."
+    what_to_do = " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)." if listed else " Look whose it is."
     return f"{said}: {'; '.join(listed)}.".replace(": .", ".") + " ".join(["", *measured.doubts]) + what_to_do
 
 
@@ -192,5 +195,10 @@ def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:
     if piece.on is not None:
         below = seen.pieces[piece.on]
         remarks.append(f"on {below.colour} {below.size}")
+    return remarks + _doubts(piece)
+
+
+def _doubts(piece: SeenPiece) -> list[str]:
+    """What is not taken as read about a piece."""
     doubts = (("colour", piece.colour_probability), ("size", piece.size_probability), ("pose", piece.pose_probability))
-    return remarks + [f"{what} {100 * probability:.0f} % sure" for what, probability in doubts if probability < SURE]
+    return [f"{what} {100 * probability:.0f} % sure" for what, probability in doubts if probability < SURE]

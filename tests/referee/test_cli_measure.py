@@ -108,6 +108,14 @@ def test_a_clear_lead_with_points_in_doubt_says_both(rinkside: Table) -> None:
     assert "red leads, but how many points that makes is too close to call: #2 red and #3 green" in " ".join(result.stdout.split())
 
 
+def test_a_colour_in_doubt_that_decides_is_said(rinkside: Table) -> None:
+    result = rinkside("measure", seen(TARGET, piece("red", EDGE_MM + 20, colour_probability=0.7), piece("green", EDGE_MM + 60)))
+    first = next(line for line in result.stdout.splitlines() if "#1" in line)
+    assert "colour 70 % sure" in first
+    assert "Too close to call" in result.stdout
+    assert "may be green" in " ".join(result.stdout.split())
+
+
 def test_on_the_target_and_touching_are_remarked(rinkside: Table) -> None:
     top = on_top(LARGE, TARGET.solid, 0.0)
     stacked = SeenPiece("red", "large", "upright", np.array([100.0, 150.0]), 0.0, top, np.diag([0.1, 0.1, 0.3]) ** 2, on=0)
