@@ -106,7 +106,7 @@ def ranking(seen: Observation) -> list[dict[str, Any]]:
 def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
     evidence = {"gap_mm": 12.05, "sigma_mm": 0.14, "pieces": 8, "margin_mm": 8.31, "nearest": [{"colour": "yellow", "gap_mm": 12.05}]}
     row = {"seq": seq, "at_ms": 1250 * seq, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": player, "said": said}
-    row |= {"rests_on": "Play; ruling ice_boule.1", "moves": ["yellow"], "evidence": evidence, "frame": seq, "decided_by": None}
+    row |= {"rests_on": "Play; ruling ice_boule.1", "moves": [f"throw {player} large 12.05"], "evidence": evidence, "frame": seq, "decided_by": None}
     return row | {"refers_to": None, "overturned_by": None} | changed
 
 
@@ -143,13 +143,13 @@ def sample_view() -> dict[str, Any]:
         "ends": [{"winner": "yellow", "points": 2}, {"winner": "blue", "points": 3}, {"winner": "yellow", "points": 3}],
         "outcome": None,
         "earlier_games": [],
-        "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"]},
+        "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
         "observation": observation_document(seen),
         "ranking": rows,
         "question": None,
         "verdicts": [
-            verdict(16, "yellow", "Yellow takes the lead: 12.1 ± 0.3 mm from the target, 8.3 mm nearer than blue. Blue throws next."),
-            verdict(14, "blue", "Blue lies 29.4 ± 0.3 mm from the target and does not take the lead. Blue throws again."),
+            verdict(16, "yellow", "Yellow's piece lies 21.6 ± 0.3 mm from the target. Yellow leads, at 21.6 mm. Blue throws next."),
+            verdict(14, "blue", "Blue's piece lies 45.4 ± 0.3 mm from the target. Yellow still leads. Blue throws again."),
             verdict(12, "blue", "The players measured, and blue leads.", verdict="by hand", kind="answered", decided_by="Ann"),
             verdict(9, "yellow", "Yellow's throw left the board and does not count.", verdict="refused"),
             verdict(7, "blue", "Blue throws first and leads: 57.5 ± 0.4 mm.", frame=None, overturned_by=8),

@@ -27,7 +27,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 class Browser:
-    """One page of one Chromium, and everything it complained about or fetched."""
+    """One Chromium and its page, and everything it complained about or fetched."""
 
     def __init__(self, folder: str) -> None:
         read_end, self.commands = os.pipe()
@@ -37,11 +37,18 @@ class Browser:
         self.process = subprocess.Popen(launch, pass_fds=(read_end, write_end), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         os.close(read_end)
         os.close(write_end)
-        self.unread, self.number, self.page, self.complaints, self.fetched = b"", 0, None, [], []
+        self.unread, self.number, self.page = b"", 0, None
+
+    def fresh(self) -> Browser:
+        """With a new page; the old one is closed and its complaints are forgotten."""
+        if self.page:
+            self.call("Page.close")
+        self.page, self.complaints, self.fetched = None, [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.page = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        return self
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         self.number += 1
@@ -58,6 +65,8 @@ class Browser:
             self.unread += os.read(self.answers, 1 << 20)
         text, self.unread = self.unread.split(b"\0", 1)
         message = json.loads(text)
+        if message.get("sessionId", self.page) != self.page:
+            return {}  # a page that was closed
         if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
             self.complaints.append(message["params"])
         if message.get("method") == "Network.requestWillBeSent":
@@ -90,11 +99,16 @@ class Browser:
         os.close(self.answers)
 
 
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory) -> Iterator[Browser]:
+    chromium = Browser(str(tmp_path_factory.mktemp("chromium")))
+    yield chromium
+    chromium.close()
+
+
 @pytest.fixture
-def browser(tmp_path) -> Iterator[Browser]:
-    browser = Browser(str(tmp_path))
-    yield browser
-    browser.close()
+def browser(chromium) -> Browser:
+    return chromium.fresh()
 
 
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):

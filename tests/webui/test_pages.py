@@ -27,7 +27,7 @@ def test_the_page_says_whose_throw_it_is_the_score_the_verdict_and_its_rule(clie
     page = client.get("/").text
     assert re.search(r"<span>Blue</span>\s*<span class=\"verb\">throws", page)
     assert re.findall(r'class="points">(\d+)', page) == ["3", "5"]
-    assert "Yellow takes the lead: 12.1 ± 0.3 mm" in page
+    assert "Yellow&#39;s piece lies 21.6 ± 0.3 mm from the target." in page
     assert "Play; ruling ice_boule.1" in page
     assert 'src="/api/v1/frame/16.jpg"' in page
 
@@ -129,6 +129,7 @@ def test_what_cannot_be_seen_is_declared(client, session):
     assert 'value="stop blue"' not in client.get("/").text
     session.shown["state"]["may_stop"] = True
     assert 'value="stop blue"' in client.get("/").text
+    assert 'value="throw blue out: yellow 21.60"' in client.get("/").text
     send(client, command="declare", moves="stop blue")
     assert session.commands == [Declare(moves=("stop blue",))]
 

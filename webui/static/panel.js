@@ -119,10 +119,10 @@ function later(ms) {
 let loading = false;
 
 async function show(frame) {
-  if (loading || document.hidden || String(frame) === camera.dataset.frame) return;
+  if (frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
   loading = true;
   const next = new Image();
-  next.src = `${camera.src.split("?")[0]}?frame=${frame}`;
+  next.src = `${camera.dataset.url}?frame=${frame}`;
   try {
     await next.decode();
     camera.src = next.src;
