@@ -9,7 +9,7 @@ from flask import Flask
 
 from webui.api import api
 from webui.guard import guard
-from webui.measured import evidence_rows, shown_gap, shown_mm, shown_time
+from webui.measured import evidence_rows, shown_gap, shown_mm, shown_time, unbroken
 from webui.pages import pages
 from webui.palette import letter
 from webui.ports import LivePort, SessionPort
@@ -30,5 +30,5 @@ def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()
     instance = secrets.token_hex(8)
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")
-    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows)
+    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows, unbroken=unbroken)
     return app

@@ -27,6 +27,11 @@ def shown_gap(row: Mapping[str, Any]) -> str:
     return f"{shown_mm(row['gap_mm'], row['sigma_mm'])} mm"
 
 
+def unbroken(said: str) -> str:
+    """A sentence in which no line ends between a number, its ± and its unit."""
+    return said.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
+
+
 def shown_time(at_ms: int) -> str:
     """A camera's time: the local time of day, or seconds into a recording."""
     if at_ms >= EPOCH_MS:
@@ -41,7 +46,7 @@ def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             continue
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "")
         name = key[: key.rindex("_")] if unit else key
-        words = f"{prefix}{name.replace('_', ' ')}"
+        words = f"{prefix}{name.replace('_', ' ').replace('sigma', 'standard deviation')}"
         if isinstance(value, Mapping):
             yield from evidence_rows(value, f"{words}, ")
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
