@@ -138,19 +138,22 @@ def _contenders(ranking: Ranking) -> list[int]:
 
 
 def _counts(ranking: Ranking) -> Iterator[Ranking]:
-    """Every number of the leader's pieces that may be nearer than the best of all others."""
+    """Every number of the leader's pieces that may be nearer than the best of all others.
+
+    Which piece is that best is not asked, as nothing hangs on it: the best estimate stands.
+    """
     own, others = ranking.places(ranking.lies[0].colour)
     surely = sum(bool(ranking.nearer[k, others].all()) for k in own)
     possibly = sum(not (ranking.nearer[others, k] | ranking.equal[others, k]).any() for k in own)
     for count in range(surely, possibly + 1):
-        inside, beyond = own[:count], own[count:]
+        inside, best = own[:count], others[0]
+        rest = [k for k in range(len(ranking.lies)) if k not in inside and k != best]
         nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
         nearer[np.ix_(inside, others)] = True
         nearer[np.ix_(others, inside)] = False
-        nearer[others[0], beyond] = True
-        nearer[beyond, others[0]] = False
-        rest = [k for k in range(len(ranking.lies)) if k not in inside and k != others[0]]
-        yield _ordered(ranking, [*inside, others[0], *rest], nearer, equal)
+        nearer[best, rest], nearer[rest, best] = True, False
+        equal[best, rest] = equal[rest, best] = False
+        yield _ordered(ranking, [*inside, best, *rest], nearer, equal)
 
 
 def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) -> Ranking:

@@ -1,11 +1,12 @@
 """Tables made by hand: solids from `table.solids`, no camera."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engines.ice_boule import judge, judge_answer, parse_move, play, start, state_document
+from engines.verdict import Accepted
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, on_top, upright
@@ -53,13 +54,58 @@ class Tables:
         return Observation(0, 0, CAMERA, tuple(pieces), tuple(off), hand=hand)
 
 
+class Game:
+    """A game that follows what the judge accepts, as the referee does."""
+
+    def __init__(self, players=("blue", "yellow"), **rulings):
+        self.state, self.before, self.pieces = start(players, rulings), None, []
+
+    def move(self, *moves):
+        """Play moves in notation."""
+        for text in moves:
+            self.state = play(self.state, parse_move(text))
+
+    def see(self, *pieces, off=(), hand=False):
+        """Judge a table; what is accepted is played, and the table remembered."""
+        seen = Tables.seen(*pieces, off=off, hand=hand)
+        verdict = judge(self.state, seen, self.before)
+        self.asked = seen
+        if isinstance(verdict, Accepted):
+            self.move(*verdict.moves)
+            self.before, self.pieces = seen, list(pieces)
+        return verdict
+
+    def add(self, *pieces):
+        """Judge the last accepted table with more pieces."""
+        return self.see(*self.pieces, *pieces)
+
+    def answer(self, verdict, answer):
+        """People decide a question."""
+        decided = judge_answer(verdict, answer)
+        self.move(*decided.moves)
+        self.before, self.pieces = self.asked, list(self.asked.pieces)
+        return decided
+
+    @property
+    def document(self):
+        return state_document(self.state)
+
+
+@pytest.fixture
+def new_game():
+    """Starts a game of blue and yellow, or `players`, with rulings by name."""
+    return Game
+
+
+@pytest.fixture
+def game():
+    """An end of blue and yellow that has begun: the target stands."""
+    game = Game()
+    game.see(Tables.target())
+    return game
+
+
 @pytest.fixture
 def tables():
     """Builders of tables."""
     return Tables
-
-
-@pytest.fixture
-def data():
-    """The folder of the data files."""
-    return Path(__file__).with_name("data")

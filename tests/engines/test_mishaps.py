@@ -1,0 +1,199 @@
+"""What may go wrong on a table: pieces gone, moved by hand, thrown together, of a doubtful colour or size."""
+
+from dataclasses import replace
+
+from engines.ice_boule import parse_move, play, start
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Waiting
+
+
+def test_the_target_leaves_the_play_area(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    pieces = game.pieces[1:]
+    asked = game.see(*pieces, tables.beside("yellow", 9.0, 90))
+    assert asked.choices == (Choice("It left the play area: the end is void", ("void",)), Choice("It is still in play, or is put back", ()))
+    void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
+    assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
+    assert void.said == "The green target left the play area. The end is void and is repeated without a score. Blue throws the target next."
+    assert game.document["starter"] == "blue"
+
+
+def test_reserves_outside_are_not_in_play(tables, game):
+    """Nor is a spare green piece that lay there before."""
+    reserves = [tables.piece(colour, 900.0, 50.0 * k) for k, colour in enumerate(["blue", "yellow", "green"])]
+    verdict = game.see(game.pieces[0], tables.beside("blue", 20.0), off=reserves)
+    assert verdict.moves == ("throw blue large 20.00: blue 20.00",)
+    assert isinstance(game.see(*game.pieces[1:], off=reserves), Ambiguous)
+    game.before = None
+    assert isinstance(game.see(*game.pieces[1:], off=reserves), Ambiguous)
+
+
+def test_a_missing_piece(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 90))
+    target, _, yellow = game.pieces
+    missing = game.see(target, yellow)
+    assert isinstance(missing, CannotSee)
+    assert missing.said == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+    outside = tables.piece("blue", 900.0, 0.0)
+    asked = game.see(target, yellow, off=[outside])
+    assert asked.said == "Out of play: blue. Was it knocked out by yellow's throw?"
+    assert asked.choices[0] == Choice("Yellow's throw left the play area", ("throw yellow out: yellow 30.00",))
+    assert asked.choices[1].moves == ()
+    thrown = tables.beside("yellow", 40.0, 180)
+    asked = game.see(target, yellow, thrown)
+    assert (asked.code, asked.choices[0]) == (
+        "boule.vanished",
+        Choice("A large piece; knocked out of play: blue", ("throw yellow large 40.00: yellow 30.00 < yellow 40.00",)),
+    )
+    knocked = game.see(target, yellow, thrown, off=[outside])
+    assert knocked.moves == ("throw yellow large 40.00: yellow 30.00 < yellow 40.00",)
+    game.before = None
+    game.state = play(start(["blue", "yellow"], {}), parse_move("target green"))
+    game.move("throw blue large 20: blue 20")
+    assert isinstance(game.see(target, thrown, off=[outside]), Ambiguous), "what lay outside before is not known"
+
+
+def test_a_missing_piece_and_a_doubt_are_one_question(tables, new_game):
+    game = new_game(["blue", "yellow", "red"])
+    game.see(tables.target())
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 10.0, 90))
+    asked = game.see(game.pieces[0], game.pieces[2], tables.beside("red", 10.1, 180))
+    assert [choice.label for choice in asked.choices] == [
+        "A large piece; knocked out of play: blue; yellow is nearest",
+        "A large piece; knocked out of play: blue; red is nearest",
+        "A large piece; knocked out of play: blue; yellow and red are equally near",
+        "Still in play but hidden, or moved by hand: put it right",
+    ]
+
+
+def test_pieces_moved_by_hand(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 90))
+    target, blue, yellow = game.pieces
+    assert isinstance(game.see(target, tables.beside("blue", 22.0), yellow), Waiting), "less than pictures may be wrong by"
+    asked = game.see(target, tables.beside("blue", 26.0), yellow)
+    assert asked.said == "1 piece moved, and no new one lies in play. What happened?"
+    assert [choice.moves for choice in asked.choices] == [("throw yellow out: blue 26.00 < yellow 30.00",), ()]
+    asked = game.see(target, blue, tables.beside("yellow", 25.0, 180))
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw yellow out: blue 20.00 < yellow 25.00",),
+        ("throw yellow large 25.00: blue 20.00 < yellow 25.00",),
+        (),
+    ]
+    assert asked.choices[1].label == "Yellow threw the piece that lies 25.0 ± 0.5 mm from the target, and another yellow one left play"
+    out = game.answer(asked, asked.choices[0].label)
+    assert out.moves == ("throw yellow out: blue 20.00 < yellow 25.00",)
+    near = game.see(target, tables.beside("blue", 26.0), tables.beside("yellow", 25.9, 180))
+    assert near.choices[0].label == "Yellow's throw left the play area; yellow is nearest"
+    assert len(near.choices) == 4
+
+
+def test_all_readings_forbidden(tables, new_game):
+    """A missing piece cannot be explained by a throw that the rules forbid."""
+    game = new_game()
+    game.see(tables.target())
+    game.add(tables.beside("blue", 20.0))
+    target = game.pieces[0]
+    verdict = game.see(target, tables.beside("yellow", 30.0, 90), tables.beside("blue", 60.0, 180), tables.beside("blue", 40.0, 270))
+    assert isinstance(verdict, Refused)
+    verdict = new_game(sizes="declared")
+    verdict.see(tables.target())
+    assert verdict.add(tables.beside("blue", 20.0, size_probability=0.5)).code == "boule.throw.sizes"
+
+
+def test_unsure_size(tables, game):
+    asked = game.add(tables.beside("blue", 20.0, size_probability=0.7))
+    assert asked.code == "boule.size"
+    labels = [choice.label for choice in asked.choices]
+    assert labels == ["A large piece", "A small piece", "A medium piece", "The piece was not thrown: take it back"]
+    game.answer(asked, "A medium piece")
+    assert game.document["sizes"]["blue"] == "medium"
+    assert isinstance(game.add(tables.beside("yellow", 9.0, 90)), Ambiguous), "a medium piece might be that near"
+    game.add(tables.beside("yellow", 0.5, 90))
+    verdict = game.add(tables.beside("blue", 30.0, 180, size_probability=0.7))
+    assert verdict.moves == ("throw blue medium 30.00: yellow 0.50 < blue 20.00 < blue 30.00",), "blue can have thrown no other size"
+
+
+def test_unsure_colour_of_the_new_piece(tables, game):
+    verdict = game.add(tables.beside("blue", 20.0, colour_probability=0.7))
+    assert isinstance(verdict, Accepted), "only blue can have thrown"
+    asked = game.add(tables.beside("blue", 30.0, 90, colour_probability=0.7))
+    assert asked.said == "Is the new piece yellow or blue? It is yellow's throw."
+    assert asked.choices == (
+        Choice("It is yellow; a large piece", ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)),
+        Choice("It is blue: take it back", ()),
+    )
+
+
+def test_unsure_colours_of_pieces_that_lie_still(tables, game):
+    """They were ruled on before: a name that changes with the light is not believed."""
+    game.add(tables.beside("blue", 20.0))
+    target, blue = game.pieces
+    wavering = replace(blue, colour="yellow", colour_probability=0.6)
+    assert isinstance(game.see(target, wavering), Waiting)
+    verdict = game.see(target, wavering, tables.beside("yellow", 30.0, 90))
+    assert verdict.moves == ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
+
+
+def test_two_unsure_colours_may_have_been_taken_for_each_other(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    asked = game.see(
+        game.pieces[0],
+        tables.beside("blue", 24.0, colour_probability=0.7),
+        tables.beside("yellow", 10.0, 90, colour_probability=0.7),
+    )
+    assert asked.code == "boule.doubt"
+    assert asked.choices[0] == Choice("As it was read: a large piece", ("throw yellow large 10.00: yellow 10.00 < blue 24.00",))
+
+
+def test_an_unsure_colour_that_no_throw_explains(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 90))
+    target, blue, _ = game.pieces
+    verdict = game.see(target, blue, tables.beside("blue", 40.0, 180, colour_probability=0.7))
+    assert isinstance(verdict, CannotSee)
+    assert (verdict.code, verdict.said) == ("boule.colour", "Is the new piece yellow or blue? It is yellow's throw.")
+
+
+def test_an_unsure_stranger_may_be_the_new_piece(tables, game):
+    asked = game.add(tables.beside("red", 40.0, 180, colour_probability=0.6))
+    assert asked.choices == (
+        Choice("It is blue; a large piece", ("throw blue large 40.00: blue 40.00",)),
+        Choice("It is red: take it back", ()),
+    )
+
+
+def test_two_new_pieces(tables, game):
+    """Thrown one after the other too fast: the rules may know the order, and people confirm it."""
+    asked = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90))
+    assert asked.choices == (
+        Choice(
+            "First the blue piece that lies 20.0 ± 0.5 mm from the target, then the yellow piece that lies 30.0 ± 0.5 mm from the target",
+            ("throw blue large 20.00: blue 20.00", "throw yellow large 30.00: blue 20.00 < yellow 30.00"),
+        ),
+        Choice("Both at once: take them back", ()),
+    )
+    both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
+    assert (both.code, both.said) == ("boule.throw.two", "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.")
+    close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
+    assert isinstance(close, Refused)
+    three = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
+    assert isinstance(three, Refused)
+
+
+def test_nobody_leads(tables, game):
+    """A throw that leaves nothing in play."""
+    game.add(tables.beside("blue", 20.0))
+    asked = game.see(game.pieces[0], off=[tables.piece("blue", 900.0, 0.0)])
+    assert asked.choices[0].moves == ("throw yellow out: nothing",)
+    game.answer(asked, asked.choices[0].label)
+    assert (game.document["leading"], game.document["next"]) == (None, "yellow")
+
+
+def test_an_unsure_stack(tables, game):
+    """Whether a piece stands on the target is worth a point: people say."""
+    asked = game.add(tables.on("blue", game.pieces[0], 0, pose_probability=0.6))
+    assert isinstance(asked, Ambiguous)
+    assert asked.choices[0].moves == ("throw blue large on: blue on",)
+    assert asked.choices[1].moves == ("throw blue large touching: blue touching",)
