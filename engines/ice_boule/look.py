@@ -109,9 +109,7 @@ def _recall_colours(before: Observation, seen: Observation) -> Observation:
     return replace(seen, pieces=tuple(map(recall, seen.pieces)))
 
 
-def _settle_colours(
-    state: State, seen: Observation, changes: Changes | None, gained: tuple[str, ...], lost: tuple[str, ...]
-) -> Observation:
+def _settle_colours(state: State, seen: Observation, changes: Changes | None, gained: tuple[str, ...], lost: tuple[str, ...]) -> Observation:
     """Take as read the unsure colours that leave no choice.
 
     A piece that lies still was ruled on before.  Of the others, if all unsure ones are named alike and the numbers of

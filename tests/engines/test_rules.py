@@ -193,6 +193,11 @@ def test_a_finished_game_allows_nothing():
     assert str(outcome(state)) == "blue won with 13 points to yellow's 0"
 
 
+def test_text_is_no_move():
+    with pytest.raises(AssertionError, match="unreachable"):
+        violation(State.parse(GOOD_STATE), "void")
+
+
 def test_the_registry_offers_the_game():
     assert GAMES["ice_boule"].NAME == "ice_boule"
     assert {ruling.name for ruling in GAMES["ice_boule"].RULINGS} == {"sizes", "repeat", "equal", "stop"}
