@@ -27,7 +27,7 @@ from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
-from vision.observe import observe
+from vision.watch import Watch
 from webui import create_app
 from webui.serve import listen, serve
 
@@ -60,7 +60,7 @@ def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
         started = opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         camera = stack.enter_context(closing(simulated_table(session, seed, start_ms=start_ms, pace=real_time(start_ms))))
-        _referee(session, Referee(camera, setup, observe, session), listening)
+        _referee(session, Referee(camera, setup, Watch(), session), listening)
 
 
 @click.command()
@@ -92,7 +92,7 @@ def play(
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
         session = stack.enter_context(closing(Session.begin(log, started)))
-        _referee(session, Referee(camera, setup, observe, session, reference), listening)
+        _referee(session, Referee(camera, setup, Watch(), session, reference), listening)
 
 
 def _referee(session: Session, referee: Referee, listening: socket.socket) -> None:

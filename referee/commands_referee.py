@@ -21,7 +21,7 @@ from table.errors import InputError
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
-from vision.observe import observe
+from vision.watch import Watch
 
 
 @click.command()
@@ -59,7 +59,7 @@ def referee(
         log = stack.enter_context(closing(Log(path)))
         started = opening(game, tuple(players.split(",")), parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
         session = stack.enter_context(closing(Session.begin(log, started)))
-        loop = Referee(camera, setup, observe, session, reference)
+        loop = Referee(camera, setup, Watch(), session, reference)
 
         def work() -> None:
             try:

@@ -22,6 +22,8 @@ Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking
 
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
+RESTLESS_MS = 4000
+"""Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
 LIVE_MS = 200
 """The live picture is made anew at most this often, on the camera's clock."""
 KEPT_QUALITY = 92
@@ -29,11 +31,9 @@ LIVE_QUALITY = 80
 
 
 class Observe(Protocol):
-    """`vision.observe.observe`, or something that stands in for it."""
+    """`vision.watch.Watch`, or something that stands in for it."""
 
-    def __call__(
-        self, frame: Frame, setup: Setup, reference: Frame | None = None, previous: Observation | None = None
-    ) -> Observation | Unusable: ...
+    def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,6 @@ class Referee:
         self._settle = Settle(hold_ms)
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
-        self._previous: Observation | None = None
         self._judged: Observation | None = None
         self._blind: Observation | None = None
         self._ruled_on: dict[int, Observation] = {}
@@ -154,7 +153,7 @@ class Referee:
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
         self._session.tick(frame.at_ms)
-        seen = self._observe(frame, self._setup, reference=self._reference, previous=self._previous)
+        seen = self._observe(frame, self._setup, self._reference)
         with self._changed:
             self._frame = frame
             readable = self._latest.observation if isinstance(seen, Unusable) else seen
@@ -164,7 +163,6 @@ class Referee:
             self._stir()
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
-        self._previous = seen
         settled = self._settle.push(seen)
         ledger = self._session.ledger
         if ledger.paused:
@@ -173,8 +171,13 @@ class Referee:
         elif seen.hand:
             self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
+        elif seen.moving:
+            self._stir()
+            self._tell("settling", "Something moves on the table; the referee waits for it to rest.")
         elif ledger.question is not None:
             self._tell("asking", _asked(ledger).said)
+        elif self._settle.restless_ms >= RESTLESS_MS:
+            self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and agree(self._judged, settled):

@@ -48,19 +48,30 @@ class Settle:
         self.hold_ms = hold_ms
         self._first: Observation | None = None
         self._last_ms = 0
+        self._calm_ms = 0
+
+    @property
+    def restless_ms(self) -> int:
+        """For how long, with nothing in the way, the table has not been at rest."""
+        return self._last_ms - self._calm_ms
 
     def push(self, seen: Observation) -> Observation | None:
         """`seen` if the table has been at rest for `hold_ms` up to it, otherwise None.
 
-        A hand over the board, a piece that moved, came or went, and a clock that goes back all begin a new hold.
+        A hand over the board, a picture that changes, a piece that moved, came or went, and a clock that goes back all begin a new hold.
         """
-        if seen.hand:
+        if seen.hand or seen.moving:
             self.disturb()
             return None
-        if self._first is None or seen.at_ms < self._last_ms or not agree(self._first, seen):
+        if self._first is None or seen.at_ms < self._last_ms:
+            self._first, self._calm_ms = seen, seen.at_ms
+        elif not agree(self._first, seen):
             self._first = seen
         self._last_ms = seen.at_ms
-        return seen if seen.at_ms - self._first.at_ms >= self.hold_ms else None
+        if seen.at_ms - self._first.at_ms < self.hold_ms:
+            return None
+        self._calm_ms = seen.at_ms
+        return seen
 
     def disturb(self) -> None:
         """Something is in the way or cannot be seen: the hold begins again."""

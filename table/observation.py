@@ -95,6 +95,8 @@ class Observation:
     counters: tuple[SeenCounter, ...] = ()
     hand: bool = False
     """Something that is no piece reaches over the board."""
+    moving: bool = False
+    """The picture changes: these are the pieces as they were read last, not as they are now."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 

@@ -34,12 +34,11 @@ MISFIT = 2.0
 """The blocks of a fit still err together; sigmas are this much larger, found on the project's own made-up cases."""
 
 
-def observe(frame: Frame, setup: Setup, reference: Frame | None = None, previous: Observation | None = None) -> Observation | Unusable:
+def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
     """Read the pieces on the table, in the table frame.
 
-    `reference` is the empty table from the same camera place, if there is a picture of it.  `previous` is what was seen
-    before; it may make reading faster, never different.  Returns Unusable, with the reason, where the camera's place cannot
-    be found.
+    `reference` is the empty table from the same camera place, if there is a picture of it.  Returns Unusable, with the
+    reason, where the camera's place cannot be found.  A camera's frames are read through `vision.watch.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:
@@ -58,7 +57,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, previous
     search = candidates(view, ground, setup, paper)
     near = [one for one in search.found if _in_view(one, view)]
     choices = _choose_all(near, view, ground)
-    pieces = [_seen(choice, view, ground, camera, setup, paper) for choice in choices if choice.over_ground > LEAST_EVIDENCE]
+    pieces = [_seen(choice, camera, setup, paper) for choice in choices if choice.over_ground > LEAST_EVIDENCE]
     outline = setup.outline_mm()
     on_board = [piece for piece in pieces if within(outline, piece.contact_mm.mean(axis=0))]
     strays = [piece for piece in pieces if not within(outline, piece.contact_mm.mean(axis=0))]
@@ -115,7 +114,7 @@ def _stamp(others: list[Hypothesis], own: Hypothesis, view: TableView) -> Mask |
     return np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0)
 
 
-def _seen(choice: Choice, view: TableView, ground: Background, camera: Camera, setup: Setup, paper: Array) -> SeenPiece:
+def _seen(choice: Choice, camera: Camera, setup: Setup, paper: Array) -> SeenPiece:
     guess, where = choice.fit.guess, choice.fit.where
     inside = choice.fit.explained.membership[: len(choice.fit.explained.face_light)].sum(axis=0) > 0.98
     colours = setup.colours

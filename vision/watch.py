@@ -1,0 +1,67 @@
+"""Reading a camera frame after frame: a picture in which nothing has changed is not read again.
+
+Reading a table takes a second or more; seeing that it is still the same table takes milliseconds.  So a frame is read when
+it has come to rest and differs from the one read last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.observation import Observation, Unusable
+from table.setup import Setup
+from vision.frame import Frame
+from vision.observe import observe
+
+THUMB_PX = 480
+"""Width of the small grey pictures that are compared."""
+CHANGED_LEVELS, CHANGED_SIGMAS = 5.0, 6.0
+"""A small pixel has changed if it differs by this much, in grey levels and in standard deviations of the noise."""
+CHANGED_PIXELS = 6
+"""So many changed pixels are a change; a small piece covers twenty."""
+
+Thumb = NDArray[np.float32]
+
+
+class Watch:
+    """Call it like `observe`, with every frame of one camera in order.
+
+    While the picture changes it answers with the last observation marked `moving`, or Unusable before the first.
+    """
+
+    def __init__(self) -> None:
+        self._last: Thumb | None = None
+        self._read: tuple[Thumb, Observation | Unusable] | None = None
+
+    def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
+        thumb, last = _thumb(frame), self._last
+        self._last = thumb
+        if self._read is not None and _same(self._read[0], thumb):
+            return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms)
+        if last is not None and not _same(last, thumb):
+            if self._read is not None and isinstance(self._read[1], Observation):
+                return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
+            return Unusable(frame.seq, frame.at_ms, "the picture has not come to rest yet")
+        seen = observe(frame, setup, reference)
+        self._read = thumb, seen
+        return seen
+
+
+def _thumb(frame: Frame) -> Thumb:
+    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY)
+    height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
+    return np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _same(a: Thumb, b: Thumb) -> bool:
+    """Do two pictures show the same, but for noise and a common change of brightness?"""
+    if a.shape != b.shape:
+        return False
+    apart = b - a
+    apart = np.abs(apart - np.median(apart))
+    noise = 1.4826 * float(np.median(apart))
+    return bool(np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) < CHANGED_PIXELS)
