@@ -251,6 +251,14 @@ def test_a_table_that_cannot_be_read_is_said_with_the_reason_and_begins_the_hold
     assert rulings(session) == [(1250, "accepted", "red")]
 
 
+def test_pieces_that_are_never_read_the_same_way_twice_are_said(referee, seen, piece):
+    said = []
+    restless = [seen(250 * step, piece("red", 50 + 30 * (step % 2), 50)) for step in range(18)]
+    eyes = referee(*restless[:16], lambda: said.append(eyes.latest.status), *restless[16:], lambda: said.append(eyes.latest.status))
+    eyes.run()
+    assert said == ["settling", "cannot see"]
+
+
 def test_a_camera_clock_that_jumps_back_begins_the_hold_again(referee, session, seen, red):
     referee(*(seen(at_ms, red) for at_ms in (10_000, 10_250, 50, 300, 550, 800))).run()
     assert rulings(session) == [(550, "accepted", "red")]
@@ -389,11 +397,3 @@ def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
     eyes.run()
     assert rulings(session) == []
     assert eyes.latest.said == "The session has ended."
-
-
-def test_a_game_goes_on_after_the_program_was_killed(referee, session, games, hold, red, blue):
-    referee(*hold(0, red)).run()
-    again = Session.reopen(session._log, session.id, games=games)
-    film = Film(*hold(1000, red), *hold(2000, red, blue))
-    Referee(film, None, film.observe, again).run()
-    assert rulings(again) == [(500, "accepted", "red"), (2500, "accepted", "blue")]

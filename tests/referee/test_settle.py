@@ -77,6 +77,17 @@ def test_a_hand_or_something_in_the_way_begins_the_hold_again(seen, piece):
     assert settled_at(settle, [seen(1750, red), seen(2000, red), seen(2250, red)]) == [2250]
 
 
+def test_a_table_that_does_not_come_to_rest_is_counted_from_when_it_last_was(seen, piece):
+    settle = Settle(hold_ms=500)
+    red, elsewhere = piece("red", 0, 0), piece("red", 50, 0)
+    for frame in (seen(1000, red), seen(1500, red), *(seen(1750 + 250 * step, (elsewhere, red)[step % 2]) for step in range(12))):
+        settle.push(frame)
+    assert settle.restless_ms == 3000
+    settle.disturb()
+    settle.push(seen(9000, red))
+    assert settle.restless_ms == 0
+
+
 def test_the_newest_observation_is_the_settled_one(seen, piece):
     settle = Settle(hold_ms=250)
     settle.push(seen(0, piece("red", 0, 0)))
