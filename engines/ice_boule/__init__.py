@@ -1,4 +1,4 @@
-"""Ice Boule: throw your pieces nearer to the target than anybody else's (`docs`: the printed rules and rulings ice_boule.1 to .8)."""
+"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .8."""
 
 from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import judge, judge_answer, judge_stop
