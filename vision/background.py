@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import median_filter
 from scipy.special import ndtr
 
 from table.boards import Chessboard
@@ -24,7 +23,7 @@ from vision.tableview import TableView
 COARSE_MM = 1.2
 MEDIAN_SHARE = 2.0
 """Width of the median window in lengths of the largest piece."""
-BORDER_MM = 150.0
+BORDER_MM, BORDER_STEP_MM = 150.0, 30.0
 SMOOTH_MM = 0.7
 LINE, LINE_PX = 3, 1.5
 """Pixels this many blurs from a board's line are a kind of ground of their own: print and blur vary there."""
@@ -128,19 +127,22 @@ def _along_the_border(code: Field, view: TableView, outline: Array) -> None:
     if not np.allclose(np.sort(outline, axis=0)[[0, -1]], [low, high]) or not np.all(np.isclose(outline, low) | np.isclose(outline, high)):
         return
     (left, bottom), (right, top) = np.rint(view.pixels(np.array([low, high]))).astype(int)
-    window = max(3, round(BORDER_MM / COARSE_MM)) | 1
-    squeeze = max(1, round(COARSE_MM / view.step_mm))
     for across in (np.s_[:top], np.s_[bottom:]):
-        code[across] = _median_along(view.code[across].astype(np.float32), squeeze, window)
+        code[across] = _median_along(view.code[across], view.step_mm)
     for across in (np.s_[:left], np.s_[right:]):
-        strip = view.code[top:bottom, across].astype(np.float32)
-        code[top:bottom, across] = _median_along(strip.transpose(1, 0, 2), squeeze, window).transpose(1, 0, 2)
+        code[top:bottom, across] = _median_along(view.code[top:bottom, across].transpose(1, 0, 2), view.step_mm).transpose(1, 0, 2)
 
 
-def _median_along(strip: Field, squeeze: int, window: int) -> Field:
-    """Running median of (n, length, 3) along its length, on every `squeeze`-th column."""
-    thin = median_filter(strip[:, ::squeeze], size=(1, window, 1), mode="nearest")
-    return np.asarray(np.repeat(thin, squeeze, axis=1)[:, : strip.shape[1]], np.float32)
+def _median_along(strip: NDArray[np.uint8], step_mm: float) -> Field:
+    """Medians of (n, length, 3) over BORDER_MM along its length, at BORDER_STEP_MM, with straight lines between them."""
+    length = strip.shape[1]
+    thin = max(1, round(COARSE_MM / step_mm))
+    half = round(BORDER_MM / 2 / step_mm)
+    at = np.linspace(0, length - 1, max(2, round(length * step_mm / BORDER_STEP_MM))).astype(int)
+    medians = np.stack([np.median(strip[:, max(0, k - half) : k + half : thin], axis=1) for k in at], axis=1).astype(np.float32)
+    right = np.clip(np.searchsorted(at, np.arange(length), side="right"), 1, len(at) - 1)
+    share = ((np.arange(length) - at[right - 1]) / (at[right] - at[right - 1]))[None, :, None].astype(np.float32)
+    return np.asarray((1 - share) * medians[:, right - 1] + share * medians[:, right], np.float32)
 
 
 def _masked_median(image: NDArray[np.uint8], usable: Mask, window: int) -> NDArray[np.uint8]:
@@ -148,7 +150,7 @@ def _masked_median(image: NDArray[np.uint8], usable: Mask, window: int) -> NDArr
     rows, columns = np.indices(usable.shape)
     checker = ((rows + columns) % 2 * 255).astype(np.uint8)
     filled = np.where(usable[..., None], image, checker[..., None])
-    return np.dstack([cv2.medianBlur(np.ascontiguousarray(filled[..., k]), window) for k in range(3)])
+    return np.stack([np.asarray(cv2.medianBlur(np.ascontiguousarray(filled[..., k]), window), np.uint8) for k in range(3)], axis=-1)
 
 
 def _blend(view: TableView, board: Chessboard, layers: list[Field]) -> Field:

@@ -39,8 +39,8 @@ LIKE_COLOUR = 9.0
 
 CARD = 1.4
 """A fiducial's card, its white margin included, against the printed square."""
-HAND_MM, HAND_BASES = 20.0, 1.1
-"""A foreign patch that holds a disc of this radius, in mm and in bases of the largest piece, is a hand or an arm."""
+HAND_MM, HAND_BASES = 16.0, 0.75
+"""A patch, shadows left out, that holds a disc of this radius, in mm and in bases of the largest piece, is a hand or an arm."""
 RIVALS = 4
 """Other sizes, poses and headings that are tried at a place beside the best silhouette."""
 RIVAL_SHARE, RIVAL_TURN_DEG = 0.7, 25.0
@@ -82,7 +82,8 @@ def candidates(view: TableView, ground: Background, setup: Setup, paper: Array) 
     foreign, worth, faint = _worth(view, ground, setup, paper)
     blobs = _blobs(foreign, setup)
     widest = max(HAND_MM, HAND_BASES * max(piece.base_mm for piece in setup.sizes))
-    patches = [blob for blob in blobs if _widest_mm(blob[2]) <= widest]
+    lit = worth.max(axis=0) > SHADE
+    patches = [blob for blob in blobs if _widest_mm(blob[2] & lit[blob[0], blob[1]]) <= widest]
     found = [candidate for blob in patches for candidate in _pursue(blob, worth, faint, view, setup)]
     return Search(tuple(found), hand=len(patches) < len(blobs))
 

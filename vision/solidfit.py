@@ -29,6 +29,8 @@ THROUGH_PRIOR = 0.25
 DIMMING_TRUST = 2e-3
 """Weight of the expected shadow against the pixels that show it."""
 HUBER = 2.0
+MOST_PIXELS = 1500
+"""More pixels than this are thinned out: misfit, not noise, limits a fit, and time goes with pixels."""
 START_SIGMA = np.array([1.2, 1.2, 6.0])
 """How well a start is known: mm, mm, degrees, 1 sigma; keeps a fit from wandering along a shadow."""
 BLOCK_MM = 4.0
@@ -93,11 +95,14 @@ def pixels_around(view: TableView, ground: Background, outline_mm: Array, band_m
     keep = outside_mm(outline_mm, x, y).max(axis=0) < band_mm
     if ignore is not None:
         keep &= ~ignore[rows, columns]
-    light, under = view.light[rows, columns][keep].astype(float), ground.light[rows, columns][keep].astype(float)
+    chosen = np.flatnonzero(keep)
+    chosen = chosen[:: len(chosen) // MOST_PIXELS + 1]
+    light = view.light[rows, columns].reshape(-1, 3)[chosen].astype(float)
+    under = ground.light[rows, columns].reshape(-1, 3)[chosen].astype(float)
     level = np.maximum(np.maximum(light, under), 0.002)
     # Noise is even in sRGB levels, so dark pixels are the sharper in linear light.
     slope = np.where(level <= 0.0031308, 1 / 12.92, (2.4 / 1.055) * level ** (1.4 / 2.4)) / 255
-    return Pixels(x[keep], y[keep], light, under, slope * ground.noise_levels, view.blur_px * view.step_mm, view.eye_mm)
+    return Pixels(x.ravel()[chosen], y.ravel()[chosen], light, under, slope * ground.noise_levels, view.blur_px * view.step_mm, view.eye_mm)
 
 
 def outside_mm(polygon_mm: Array, x_mm: Array, y_mm: Array) -> Array:
@@ -115,9 +120,14 @@ def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
     seen = []
     for face in FACES:
         a, b, c = v[list(face[:3])]
-        if np.dot(np.cross(b - a, c - a), eye_mm - a) > 0:
+        if _triple(b - a, c - a, eye_mm - a) > 0:
             seen.append(face)
     return seen
+
+
+def _triple(a: Array, b: Array, c: Array) -> float:
+    """(a x b) . c; NumPy's cross product is slow for single vectors."""
+    return float((a[1] * b[2] - a[2] * b[1]) * c[0] + (a[2] * b[0] - a[0] * b[2]) * c[1] + (a[0] * b[1] - a[1] * b[0]) * c[2])
 
 
 def _regions(guess: Hypothesis, where: Pixels) -> tuple[Array, Array, Array]:

@@ -74,8 +74,8 @@ def flatten(image: Image, camera: Camera, setup: Setup) -> TableView:
     pixels = project(np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)]), camera, setup.camera)
     coarse = pixels.reshape(len(rows), len(columns), 2)
     full = np.einsum("ir,rcp,jc->ijp", _between(h, len(rows)), coarse, _between(w, len(columns)), optimize=True).astype(np.float32)
-    code = cv2.remap(image, full[..., 0], full[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    code = np.asarray(code, np.uint8)
+    flat = cv2.remap(image, full[..., 0], full[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    code: Image = np.asarray(flat, np.uint8)
     return TableView(linear(code), code, float(low[0]), float(high[1]), step, camera.eye_mm, BLUR_PX)
 
 
