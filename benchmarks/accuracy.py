@@ -140,8 +140,8 @@ def mistake(wrong: dict[str, Any]) -> str:
     return "; ".join(f"{key} {value if isinstance(value, str) else json.dumps(value)}" for key, value in wrong.items())
 
 
-def page(runs: Sequence[Run]) -> str:
-    """docs/ACCURACY.md."""
+def page(runs: Sequence[Run], measured: str) -> str:
+    """docs/ACCURACY.md; `measured` is the commit."""
     titles = [run.title for run in runs]
     rows = [f"| | {' | '.join(titles)} |", "|---" * (len(runs) + 1) + "|"]
     rows += [f"| {name} | {' | '.join(figure(run) for run in runs)} |" for name, _, figure in FIGURES]
@@ -150,7 +150,7 @@ def page(runs: Sequence[Run]) -> str:
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         version=metadata.version("rinkside"),
-        commit=commit(),
+        commit=measured,
         machine=f"{os.cpu_count()} cores {platform.machine()}, Python {platform.python_version()}",
         opencv=metadata.version("opencv-python-headless"),
         table="\n".join(rows),
@@ -195,10 +195,10 @@ def commit() -> str:
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "ACCURACY.md", help="The page to write.")
 def main(kinds: tuple[str, ...], out: Path) -> None:
     """Score every photograph, without and with the picture of the empty table, and write the page."""
-    scoring = load_scoring()
+    scoring, measured = load_scoring(), commit()
     runs = [run_kind(scoring, kind, with_empty) for kind in kinds or KINDS for with_empty in (False, True)]
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page(runs), encoding="utf-8")
+    out.write_text(page(runs, measured), encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
 
 
