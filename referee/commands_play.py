@@ -9,9 +9,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -32,8 +33,8 @@ from webui import create_app
 from webui.serve import listen, serve
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
-STOP_S = 60.0
-"""How long a stop waits for the frame at hand; a small board may need seconds to read it."""
+STOP_S = 30.0
+"""How long a stop waits for the frame at hand, deaf to further signals; a small board may need seconds to read it."""
 
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,23 +111,22 @@ def _referee(session: Session, referee: Referee, listening: socket.socket) -> No
             click.echo(f"rinkside: the referee had to stop: {error}", err=True)
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
-    with _terminated_as_interrupted():
+    with _stopped_by_one_signal():
         worker.start()
         click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
-        try:
+        # Ctrl-C may come before the panel is ready to take it.
+        with suppress(KeyboardInterrupt):
             serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
-        except KeyboardInterrupt:
-            pass  # it came before the panel was ready to take it
-        finally:
-            referee.stop()
-            worker.join(STOP_S)
+        referee.stop()
+        worker.join(STOP_S)
+        if not (worker.is_alive() or failed):
+            session.end("Rinkside was ended")
     if worker.is_alive():
         # Python cannot end while a thread is inside a device or OpenCV; the log survives a process that is cut off.
         click.echo("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
         os._exit(2)
     if failed:
         raise SystemExit(2)
-    session.end("Rinkside was ended")
 
 
 def _url(listening: socket.socket) -> str:
@@ -136,10 +136,19 @@ def _url(listening: socket.socket) -> str:
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM end the program as Ctrl-C does: systemd and `kill` send it."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _stopped_by_one_signal() -> Iterator[None]:
+    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop is not to be stopped."""
+    stopped = False
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal stopped
+        if not stopped:
+            stopped = True
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, usual in before.items():
+            signal.signal(number, usual)

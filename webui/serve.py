@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 
 from flask import Flask
@@ -31,6 +32,8 @@ def serve(app: Flask, listening: socket.socket, threads: int = 16) -> None:
         raise ValueError(f"threads: expected more than {SPARE_THREADS}, got {threads}")
     streams = app.extensions["streams"]
     streams.limit = threads - SPARE_THREADS
+    # It warns of a queue when a page is asked for before all threads have begun; that there are enough is seen to here.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = create_server(app, map=open_sockets, sockets=[listening], threads=threads, ident="rinkside", max_request_body_size=2**20)
     try:

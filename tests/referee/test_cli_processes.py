@@ -41,6 +41,7 @@ def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp
     with urllib.request.urlopen(url, timeout=WAIT_S) as page:
         assert "simulated" in page.read().decode().lower()
     demo.send_signal(with_signal)
+    demo.send_signal(signal.SIGTERM)  # `timeout`, `make` and service managers like to send another one
     rest, errors = demo.communicate(timeout=WAIT_S)
     assert (demo.returncode, rest, errors) == (0, "", "")
     (session,) = json.loads(run("log", "list", "--json", "--log", tmp_path / "log.sqlite").stdout)
