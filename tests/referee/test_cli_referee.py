@@ -52,7 +52,7 @@ def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previou
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.commands_referee.observe", observe)
+    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
