@@ -69,7 +69,7 @@ def test_outlines_lie_on_the_edges_of_the_solid_lens_bend_included() -> None:
     rim = project(RED.solid.vertices_mm, CAMERA, flat)
     hull = cv2.convexHull(rim.astype(np.float32))
     rows, columns = np.nonzero(changed)
-    assert all(-8 < cv2.pointPolygonTest(hull, (float(x), float(y)), True) for x, y in zip(columns, rows, strict=True))
+    assert all(cv2.pointPolygonTest(hull, (float(x), float(y)), True) > -8 for x, y in zip(columns, rows, strict=True))
     assert all(changed[round(y), round(x)] for x, y in np.asarray(hull).reshape(-1, 2).tolist())
 
 
