@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engines import ice_boule
+from engines import ice_boule, icebreaker
 from engines.errors import Violation
 from engines.rulings import Ruling
 from engines.verdict import Accepted, Ambiguous, Verdict
 from table.observation import Observation
 
 
-class Game(Protocol):
+class Rules(Protocol):
     """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's own, frozen; both print
-    in a notation that `State.parse` and `parse_move` read back.
+    in a notation that `State.parse` and `parse_move` read back.  Every state has `players`, colours in turn order, their
+    `scores`, and `next`, the player to act (None: nobody, or anybody).
     """
 
     @property
@@ -47,6 +48,16 @@ class Game(Protocol):
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""
 
+    def turn(self, state: Any) -> str:
+        """Whose turn it is, in a sentence."""
+
+    def state_document(self, state: Any) -> dict[str, Any]:
+        """The state as plain data."""
+
+
+class Game(Rules, Protocol):
+    """A game that can be refereed from what a camera saw."""
+
     def judge(self, state: Any, seen: Observation, before: Observation | None) -> Verdict:
         """A verdict on a settled table; `before` is the one that the last accepted verdict rested on."""
 
@@ -59,8 +70,8 @@ class Game(Protocol):
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
         """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""
 
-    def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data."""
 
-
-GAMES: dict[str, Game] = {ice_boule.NAME: ice_boule}
+REFEREED: dict[str, Game] = {ice_boule.NAME: ice_boule}
+"""Games with a judge, by name."""
+GAMES: dict[str, Rules] = {**REFEREED, icebreaker.NAME: icebreaker}
+"""All games whose rules are here, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from engines import Game
+from engines import GAMES, Game
 from referee.events import (
     Answered,
     Asked,
@@ -67,7 +67,7 @@ class Ledger:
 
 
 Games = Mapping[str, Game]
-"""Engines by the name of their game, as in `engines.GAMES`."""
+"""Engines by the name of their game, as in `engines.REFEREED`."""
 
 
 def begin(record: Record, games: Games) -> Ledger:
@@ -76,7 +76,8 @@ def begin(record: Record, games: Games) -> Ledger:
     if not isinstance(started, SessionStarted):
         raise InputError(f"record {record.seq}: expected the start of a session, got {type(started).__name__}")
     if started.game not in games:
-        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
+        why = ", whose rules are here but not yet a judge of what is seen" if started.game in GAMES else ""
+        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}{why}")
     engine = games[started.game]
     state = engine.start(started.players, started.rulings)
     return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, state)

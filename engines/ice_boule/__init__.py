@@ -2,7 +2,7 @@
 
 from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import judge, judge_answer, judge_stop
-from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, violation
+from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
 
 NAME = "ice_boule"
 
@@ -20,5 +20,6 @@ __all__ = [
     "play",
     "start",
     "state_document",
+    "turn",
     "violation",
 ]

@@ -10,7 +10,8 @@ from typing import Literal, TypeVar
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import OUT, Line, line_text, parse_line, parse_size
-from engines.rulings import Chosen, Ruling, choose
+from engines.lines import read_line, write_line
+from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from table.errors import InputError
 from table.pieces import COLOURS
 
@@ -133,9 +134,9 @@ class State:
             "leading": self.leading or NONE,
             "pieces": self.layout,
             "end": self.end or NONE,
-            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
+            "rulings": write_rulings(self.rulings),
         }
-        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+        return write_line(words)
 
     @classmethod
     def parse(cls, text: str) -> State:
@@ -151,14 +152,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
     Players are colours, in turn order; the first one starts (the printed rules draw lots for it).
     """
-    players = tuple(players)
-    if not 1 <= len(players) <= PLAYERS_MOST:
-        raise InputError(f"players: expected 1 to {PLAYERS_MOST}, got {len(players)}")
-    for player in players:
-        if player not in COLOURS:
-            raise InputError(f"players: expected colours ({', '.join(COLOURS)}), got {player!r}")
-        if players.count(player) > 1:
-            raise InputError(f"players: expected each colour once, got {player!r} {players.count(player)} times")
+    players = seat(players, 1, PLAYERS_MOST)
     seats = len(players)
     return State(players, (0,) * seats, players[0], (None,) * seats, (0,) * seats, rulings)
 
@@ -167,16 +161,8 @@ _KEYS = ("players", "scores", "starter", "line", "target", "sizes", "thrown", "l
 
 
 def _parse(text: str) -> State:
-    words: dict[str, str] = {}
-    for part in text.removesuffix(".").split("; "):
-        key, _, value = part.partition(" ")
-        words[key] = value
-    if tuple(words) != _KEYS or not text.endswith("."):
-        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
-    pairs = [word.split("=") for word in words["rulings"].split(" ")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise InvalidNotation(f"expected rulings such as stop=may, got {words['rulings']!r}")
-    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)))
+    words = read_line(text, _KEYS)
+    blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
         players=blank.players,
         scores=_counts(words["scores"]),

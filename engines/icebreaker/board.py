@@ -1,0 +1,79 @@
+"""The hexagon of hexagons: cells, their names, and which lie beside each other.
+
+A cell is a number, column + 16 × row from 0, on boards of every size: column letters run A to O, row numbers 1 to 15, row 1
+nearest to the players, and a cell is on a board of `size` a side where column and row differ by less than `size`.
+A set of cells is an int with one bit a cell, so that a whole set moves one step by shifting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from engines.errors import InvalidNotation
+
+SIZES = (5, 4, 6, 7, 8)
+"""Cells a side; the printed rules call 5 the default."""
+ROW = 16
+STEPS = (1, -1, ROW, -ROW, ROW + 1, -ROW - 1)
+"""To the six cells beside: along the row, along the column, along the diagonal that both grow on."""
+_LETTERS = "ABCDEFGHIJKLMNO"
+_LABEL = re.compile(rf"([{_LETTERS}])([1-9]|1[0-5])")
+
+
+def label(cell: int) -> str:
+    """`E5`: a cell as people write it."""
+    return f"{_LETTERS[cell % ROW]}{cell // ROW + 1}"
+
+
+def parse_cell(text: str) -> int:
+    """The cell of a label, on the largest board or beyond its corners; raises InvalidNotation."""
+    found = _LABEL.fullmatch(text.upper())
+    if not found:
+        raise InvalidNotation(f"expected a cell such as 'E5', got {text!r}")
+    return _LETTERS.index(found[1]) + ROW * (int(found[2]) - 1)
+
+
+def members(cells: int) -> Iterator[int]:
+    """The cells of a set, in order."""
+    while cells:
+        lowest = cells & -cells
+        yield lowest.bit_length() - 1
+        cells ^= lowest
+
+
+def union(*cells: int) -> int:
+    """The set of these cells."""
+    return sum(1 << cell for cell in set(cells))
+
+
+class Board:
+    """A board of `size` cells a side.  Use `board`, which makes each once: boards are equal only to themselves.
+
+    `rows` are its cells from the far side to the near one; `cells` is the set of them; `around[cell]` the set beside a cell;
+    `ships` are the two sets that the game starts from, at the corners in turn; `ice` the rest.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        last = 2 * size - 2
+        columns = [range(max(0, row - size + 1), min(last, row + size - 1) + 1) for row in range(last + 1)]
+        self.rows = tuple(tuple(column + ROW * row for column in columns[row]) for row in range(last, -1, -1))
+        self.cells = union(*(cell for row in self.rows for cell in row))
+        self.around = tuple(self.beside(1 << cell) for cell in range(self.cells.bit_length()))
+        middle, end = size - 1, last
+        first = union(0, end + ROW * middle, middle + ROW * end)
+        self.ships = (first, union(middle, ROW * middle, end + ROW * end))
+        self.ice = self.cells & ~first & ~self.ships[1]
+
+    def beside(self, cells: int) -> int:
+        """The set of cells on the board that are one step from a cell of the set."""
+        moved = cells << 1 | cells >> 1 | cells << ROW | cells >> ROW | cells << ROW + 1 | cells >> ROW + 1
+        return moved & self.cells
+
+
+@cache
+def board(size: int) -> Board:
+    """The board of a size."""
+    return Board(size)
