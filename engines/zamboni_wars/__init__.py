@@ -1,0 +1,22 @@
+"""Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and rulings zamboni_wars.2 to .9."""
+
+from engines.zamboni_wars.board import Board
+from engines.zamboni_wars.document import state_document
+from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
+
+NAME = "zamboni_wars"
+
+__all__ = [
+    "NAME",
+    "RULINGS",
+    "Board",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "reachable",
+    "start",
+    "state_document",
+    "violation",
+]

@@ -1,0 +1,98 @@
+"""What a game of Zamboni Wars waits for: a closed union of frozen values, each printed in a word or two and parsed back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engines.errors import InvalidNotation
+from engines.zamboni_wars.moves import parse_pips
+
+NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class RollOff:
+    """Before play: the rolls for a cover die, in turn order; None for a player who is yet to roll."""
+
+    rolls: tuple[tuple[str, int | None], ...]
+
+    @property
+    def roller(self) -> str | None:
+        """Who is next to roll; None when all have."""
+        return next((player for player, pips in self.rolls if pips is None), None)
+
+    def __str__(self) -> str:
+        return "roll-off " + " ".join(f"{player}={pips or NONE}" for player, pips in self.rolls)
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """The roll for movement."""
+
+    def __str__(self) -> str:
+        return "roll"
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """The move, with the points that were rolled."""
+
+    points: int
+
+    def __str__(self) -> str:
+        return f"move {self.points}"
+
+
+@dataclass(frozen=True, slots=True)
+class Aiming:
+    """To fire at the Zamboni in sight, or to hold fire."""
+
+    target: str
+
+    def __str__(self) -> str:
+        return f"fire {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shooting:
+    """The die for the shot at a Zamboni with two layers or more."""
+
+    target: str
+
+    def __str__(self) -> str:
+        return f"shot {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Nothing: one Zamboni is left."""
+
+    def __str__(self) -> str:
+        return "over"
+
+
+Phase = RollOff | Rolling | Moving | Aiming | Shooting | Over
+
+
+def parse_phase(text: str) -> Phase:
+    """The phase in words such as `move 4`; raises InvalidNotation."""
+    kind, _, rest = text.partition(" ")
+    match kind:
+        case "roll-off":
+            return RollOff(_rolls(rest))
+        case "roll" if not rest:
+            return Rolling()
+        case "move":
+            return Moving(parse_pips(rest))
+        case "fire":
+            return Aiming(rest)
+        case "shot":
+            return Shooting(rest)
+        case "over" if not rest:
+            return Over()
+    raise InvalidNotation(f"expected a phase such as 'roll', 'move 4', 'fire red', 'shot red' or 'over', got {text!r}")
+
+
+def _rolls(text: str) -> tuple[tuple[str, int | None], ...]:
+    words = [word.partition("=") for word in text.split(" ")]
+    return tuple((player, None if pips == NONE else parse_pips(pips)) for player, _, pips in words)

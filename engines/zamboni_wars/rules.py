@@ -1,0 +1,208 @@
+"""The rules of Zamboni Wars: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+
+Clauses are sections of the printed rules ("Turn Sequence", "Movement", "Firing Your Laser", "Winning", the two optional
+rules) or rulings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from engines.errors import IllegalMove, Violation
+from engines.rulings import choose
+from engines.zamboni_wars.board import PLACES, USUAL, Board
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll, parse_move
+from engines.zamboni_wars.phases import Aiming, Moving, Over, Rolling, RollOff, Shooting
+from engines.zamboni_wars.refusals import drive_violation, fire_violation, firing
+from engines.zamboni_wars.state import RULINGS, State, Zamboni, fresh
+
+__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "reachable", "start", "turn", "violation"]
+
+SEQUENCE, WINNING = "Turn Sequence", "Winning"
+PIPS = range(1, 7)
+HIT_FROM = {3: 5, 2: 4, 1: 1}
+"""The least that a die must show to hit a Zamboni with so many layers left; for one layer none is rolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: whose Zamboni is the last, and its layers."""
+
+    winner: str
+    layers: int
+
+    def __str__(self) -> str:
+        return f"{self.winner} won with the last Zamboni, {self.layers} layer{'' if self.layers == 1 else 's'} left"
+
+
+@dataclass(frozen=True, slots=True)
+class LegalMoves:
+    """All that is legal now: iterates, counts, answers `in`, and prints in words."""
+
+    state: State
+
+    def __contains__(self, move: object) -> bool:
+        return isinstance(move, Move) and violation(self.state, move) is None
+
+    def __iter__(self) -> Iterator[Move]:
+        match self.state.phase:
+            case RollOff() | Rolling():
+                yield from map(Roll, PIPS)
+            case Moving(points):
+                yield from reachable(self.state, points)
+            case Aiming(target):
+                yield Fire(target)
+                if self.state.ruling("fire") == "may":
+                    yield Hold()
+            case Shooting():
+                yield from map(Die, PIPS)
+            case Over():
+                return
+            case _:
+                assert_never(self.state.phase)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        match self.state.phase:
+            case RollOff() | Rolling():
+                return "roll 1 to 6"
+            case Shooting():
+                return "die 1 to 6"
+            case Over():
+                return "nothing: the game is over"
+            case _:
+                return " | ".join(map(str, self))
+
+
+def start(players: Sequence[str], rulings: Mapping[str, str], board: Board = USUAL) -> State:
+    """A new game: `players` are 2 to 4 colours of coasters in turn order, which is clockwise; `rulings` differ from the defaults.
+
+    Raises InputError.
+    """
+    return fresh(players, choose(RULINGS, rulings), board)
+
+
+def play(state: State, move: Move) -> State:
+    """The state after a move; raises IllegalMove."""
+    wrong = violation(state, move)
+    if wrong:
+        raise IllegalMove(wrong)
+    match state.phase, move:
+        case RollOff(), Roll(pips):
+            return _roll_off(state, state.phase, pips)
+        case _, Roll(pips):
+            return replace(state, phase=Moving(pips))
+        case _, Drive(space, facing, dice):
+            return _aim(_changed(replace(state, dice=dice or state.dice), state.to_move, replace(state.mover, space=space, facing=facing)))
+        case _, Fire(target):
+            return replace(state, phase=Shooting(target)) if state.left[target].layers > 1 else _next(_hit(state, target))
+        case Shooting(target), Die(pips):
+            return _next(_hit(state, target) if pips >= HIT_FROM[state.left[target].layers] else state)
+        case _:
+            return _next(state)
+
+
+def violation(state: State, move: Move) -> Violation | None:
+    """Which rule forbids the move now, or None."""
+    match state.phase, move:
+        case Over(), _:
+            return Violation("zamboni.over", WINNING, f"{_tried(state, move)}, but the game is over: {outcome(state)}.")
+        case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
+            return None
+        case Moving(points), Drive():
+            return drive_violation(state, points, move)
+        case Aiming(), Fire(target):
+            return fire_violation(state, target)
+        case Aiming(target), Hold():
+            if state.ruling("fire") == "may":
+                return None
+            said = f"{_tried(state, move)}, but who is aimed at a Zamboni fires: so it was ruled before play. {turn(state)}"
+            return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
+        case _:
+            return Violation(f"zamboni.{_KINDS[type(move)]}.time", SEQUENCE, f"{_tried(state, move)}, but it is not the time for that. {turn(state)}")
+
+
+def legal_moves(state: State) -> LegalMoves:
+    """All moves that are legal now."""
+    return LegalMoves(state)
+
+
+def outcome(state: State) -> Outcome | None:
+    """Who won, None while the game runs."""
+    return Outcome(state.to_move, state.mover.layers) if isinstance(state.phase, Over) else None
+
+
+def turn(state: State) -> str:
+    """Who is to do what now, in a sentence."""
+    who = state.to_move.capitalize()
+    match state.phase:
+        case RollOff():
+            return f"{who} rolls for the cover die: the highest roll gets it."
+        case Rolling():
+            return f"{who} rolls for movement."
+        case Moving(points):
+            return f"{who} moves and spends {points} point{'' if points == 1 else 's'}."
+        case Aiming():
+            return firing(state)
+        case Shooting(target):
+            return f"{who} rolls for the shot at {target}; {HIT_FROM[state.left[target].layers]} or more hits."
+        case Over():
+            return f"The game is over: {outcome(state)}."
+        case _:
+            assert_never(state.phase)
+
+
+_KINDS = {Roll: "roll", Drive: "move", Fire: "fire", Hold: "hold", Die: "die"}
+
+
+def _tried(state: State, move: Move) -> str:
+    return f"{state.to_move.capitalize()} tries '{move}'"
+
+
+def _changed(state: State, player: str, nest: Zamboni | None) -> State:
+    """The state with another Zamboni for a player; None for a destroyed one."""
+    return replace(state, zambonis=tuple(nest if owner == player else old for owner, old in zip(state.players, state.zambonis, strict=True)))
+
+
+def _aim(state: State) -> State:
+    """After a move: to fire if somebody is in sight, else the next player's turn."""
+    return replace(state, phase=Aiming(state.in_sight)) if state.in_sight else _next(state)
+
+
+def _hit(state: State, target: str) -> State:
+    """One layer less; the last one destroys the Zamboni."""
+    nest = state.left[target]
+    return _changed(state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None)
+
+
+def _next(state: State) -> State:
+    """The next player's turn, or the end of the game when nobody else is left."""
+    return replace(state, to_move=state.next, phase=Rolling() if state.others else Over())
+
+
+def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
+    """One more roll; when all have rolled, the highest gets a cover die, and the highest roll again where several are level.
+
+    With two dice there are two roll-offs: one space holds one die, so the winner of the first has no part in the second.
+    """
+    rolls = tuple((player, pips if player == rolling.roller else rolled) for player, rolled in rolling.rolls)
+    highest = max(rolled or 0 for _, rolled in rolls)
+    level = tuple(player for player, rolled in rolls if rolled == highest)
+    if RollOff(rolls).roller:
+        return _rolled(state, RollOff(rolls))
+    if len(level) > 1:
+        return _rolled(state, RollOff(tuple((player, None) for player in level)))
+    covered = replace(state, dice=tuple(sorted((*state.dice, PLACES[state.board.place(level[0])]))))
+    if len(covered.dice) < covered.cover_dice:
+        return _rolled(covered, RollOff(tuple((player, None) for player in covered.uncovered)))
+    return replace(covered, to_move=covered.players[0], phase=Rolling())
+
+
+def _rolled(state: State, rolling: RollOff) -> State:
+    """The roll-off goes on with the first player who is yet to roll."""
+    return replace(state, to_move=rolling.roller or state.to_move, phase=rolling)

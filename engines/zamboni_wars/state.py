@@ -1,0 +1,232 @@
+"""The state of a game of Zamboni Wars: frozen, printed as one line, parsed back from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engines.errors import InvalidNotation
+from engines.rulings import Chosen, Ruling, choose
+from engines.zamboni_wars.board import PLACES, Board, Space
+from engines.zamboni_wars.moves import parse_facing
+from engines.zamboni_wars.phases import NONE, Aiming, Over, Phase, Rolling, RollOff, Shooting, parse_phase
+from table.errors import InputError
+
+LAYERS = 3
+"""A nest of three: a large piece over a medium one over a small one."""
+PLAYERS_LEAST, PLAYERS_MOST = 2, 4
+RANGE = 4
+"""Spaces that a laser reaches."""
+
+RULINGS = (
+    Ruling("warp", "Warp Zone Rule", ("off", "on"), "on: the middle spaces are warp zones, from one to another for one point"),
+    Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, to be pushed and hidden behind"),
+    Ruling("fire", "ruling zamboni_wars.8", ("may", "must"), "may a player who is aimed at a Zamboni hold fire, or must the laser be fired"),
+)
+
+HOMES = {"NW": (Space(0, 5), "E"), "NE": (Space(5, 5), "S"), "SE": (Space(5, 0), "W"), "SW": (Space(0, 0), "N")}
+"""Where the Zamboni of the coaster in each corner of the board starts, its tip pointing clockwise (ruling zamboni_wars.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zamboni:
+    """Where a nest lies, how it looks, and how many layers it has left."""
+
+    space: Space
+    facing: str
+    layers: int
+
+    def __str__(self) -> str:
+        return f"{self.space} {self.facing} {self.layers}"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of a game.  `zambonis` goes with `players`, who are in turn order; None for one that is destroyed.
+
+    `to_move` is whose turn it is, or whose roll in the roll-off; when the game is over, the winner.  `dice` are the spaces
+    of the cover dice, sorted.
+    """
+
+    players: tuple[str, ...]
+    zambonis: tuple[Zamboni | None, ...]
+    to_move: str
+    phase: Phase
+    board: Board
+    rulings: Chosen
+    dice: tuple[Space, ...] = ()
+
+    def ruling(self, name: str) -> str:
+        """The value in force of a ruling."""
+        return dict(self.rulings)[name]
+
+    @property
+    def left(self) -> dict[str, Zamboni]:
+        """The Zambonis that are left, by player, in turn order."""
+        return {player: nest for player, nest in zip(self.players, self.zambonis, strict=True) if nest}
+
+    @property
+    def mover(self) -> Zamboni:
+        """The Zamboni of the player whose turn it is."""
+        return self.left[self.to_move]
+
+    @property
+    def others(self) -> dict[Space, str]:
+        """The players of all other Zambonis, by the spaces where those stand."""
+        return {nest.space: player for player, nest in self.left.items() if player != self.to_move}
+
+    @property
+    def in_sight(self) -> str | None:
+        """Whom the laser of the player whose turn it is would hit: the first thing within range ahead, if it is a Zamboni.
+
+        Printed rules, "Firing Your Laser"; rulings zamboni_wars.2 and .5.
+        """
+        others = self.others
+        for spaces in range(1, RANGE + 1):
+            ahead = self.mover.space.ahead(self.mover.facing, spaces)
+            if ahead is None or ahead in self.dice:
+                return None
+            if ahead in others:
+                return others[ahead]
+        return None
+
+    @property
+    def next(self) -> str:
+        """Who is next in turn order among those who are left."""
+        here = self.players.index(self.to_move) + 1
+        return next(player for player in self.players[here:] + self.players[:here] if player in self.left)
+
+    @property
+    def cover_dice(self) -> int:
+        """Cover dice in this game: one for every two players (ruling zamboni_wars.8)."""
+        return len(self.players) // 2 if self.ruling("cover") == "on" else 0
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The players on the middle of whose coaster no cover die lies."""
+        return tuple(player for player in self.players if PLACES[self.board.place(player)] not in self.dice)
+
+    def __str__(self) -> str:
+        words = {
+            "players": " ".join(self.players),
+            "zambonis": ", ".join(str(nest) if nest else NONE for nest in self.zambonis),
+            "to_move": self.to_move,
+            "phase": self.phase,
+            "dice": " ".join(map(str, self.dice)) or NONE,
+            "board": self.board,
+            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
+        }
+        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+
+    @classmethod
+    def parse(cls, text: str) -> State:
+        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        try:
+            return _parse(text)
+        except InputError as error:
+            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+
+
+def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
+    """The state before the first roll; raises InputError for players who cannot sit so at the board (ruling zamboni_wars.6)."""
+    players = tuple(players)
+    _seat(players, list(board.colours.values()))
+    nests = tuple(Zamboni(*HOMES[board.place(player)], LAYERS) for player in players)
+    state = State(players, nests, players[0], Rolling(), board, rulings)
+    if not state.cover_dice:
+        return state
+    return State(players, nests, players[0], RollOff(tuple((player, None) for player in players)), board, rulings)
+
+
+def _seat(players: tuple[str, ...], colours: list[str]) -> None:
+    """Raise InputError unless the players are two to four of the coasters' colours (clockwise), as they sit round the board."""
+    if not PLAYERS_LEAST <= len(players) <= PLAYERS_MOST:
+        raise InputError(f"players: expected {PLAYERS_LEAST} to {PLAYERS_MOST}, got {len(players)}")
+    for player in players:
+        if player not in colours:
+            raise InputError(f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}")
+        if players.count(player) > 1:
+            raise InputError(f"players: expected each colour once, got {player!r} {players.count(player)} times")
+    first = colours.index(players[0])
+    clockwise = [colour for colour in colours[first:] + colours[:first] if colour in players]
+    if len(players) == PLAYERS_LEAST and colours.index(players[1]) != (first + 2) % len(colours):
+        pairs = f"{colours[0]} and {colours[2]}, or {colours[1]} and {colours[3]}"
+        raise InputError(f"players: two players take opposite coasters ({pairs}), got {' and '.join(players)}")
+    if list(players) != clockwise:
+        raise InputError(f"players: turns go clockwise round the board: expected {' '.join(clockwise)}, got {' '.join(players)}")
+
+
+_KEYS = ("players", "zambonis", "to_move", "phase", "dice", "board", "rulings")
+
+
+def _parse(text: str) -> State:
+    words: dict[str, str] = {}
+    for part in text.removesuffix(".").split("; "):
+        key, _, value = part.partition(" ")
+        words[key] = value
+    if tuple(words) != _KEYS or not text.endswith("."):
+        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
+    pairs = [word.split("=") for word in words["rulings"].split(" ")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InvalidNotation(f"expected rulings such as warp=off, got {words['rulings']!r}")
+    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)), Board.parse(words["board"]))
+    state = State(
+        players=blank.players,
+        zambonis=tuple(None if nest == NONE else _zamboni(nest) for nest in words["zambonis"].split(", ")),
+        to_move=words["to_move"],
+        phase=parse_phase(words["phase"]),
+        board=blank.board,
+        rulings=blank.rulings,
+        dice=() if words["dice"] == NONE else tuple(Space.parse(word) for word in words["dice"].split(" ")),
+    )
+    _check(state, blank)
+    return state
+
+
+def _zamboni(text: str) -> Zamboni:
+    words = text.split(" ")
+    if len(words) != 3 or not re.fullmatch(f"[1-{LAYERS}]", words[2]):
+        raise InvalidNotation(f"expected a space, a facing and 1 to {LAYERS} layers such as 'c6 E 3', got {text!r}")
+    return Zamboni(Space.parse(words[0]), parse_facing(words[1]), int(words[2]))
+
+
+def _check(state: State, blank: State) -> None:
+    """Refuse a state that no game can reach by counting its parts."""
+    if len(state.zambonis) != len(state.players):
+        raise InvalidNotation(f"expected a Zamboni or {NONE} for each of {len(state.players)} players, got {len(state.zambonis)}")
+    spaces = [nest.space for nest in state.left.values()]
+    setting_up = isinstance(state.phase, RollOff)
+    wrong = {
+        "whose turn it is among the players who are left": state.to_move not in state.left,
+        "all Zambonis and cover dice on different spaces": len({*spaces, *state.dice}) < len(spaces) + len(state.dice),
+        "cover dice in the order of their spaces": list(state.dice) != sorted(state.dice),
+        f"{state.cover_dice} cover dice, fewer in the roll-off": not setting_up and len(state.dice) != state.cover_dice,
+        "the phase over where one Zamboni is left, and only there": isinstance(state.phase, Over) != (len(spaces) == 1),
+    }
+    for expected, refused in wrong.items():
+        if refused:
+            raise InvalidNotation(f"expected {expected}")
+    match state.phase:
+        case RollOff() as roll_off:
+            _check_roll_off(state, roll_off, blank)
+        case Aiming(target) | Shooting(target) as phase:
+            if target != state.in_sight or (isinstance(phase, Shooting) and state.left[target].layers == 1):
+                raise InvalidNotation(f"expected a target in sight, with two layers or more for a shot's die, got {str(phase)!r}")
+
+
+def _check_roll_off(state: State, roll_off: RollOff, blank: State) -> None:
+    rollers = [player for player, _ in roll_off.rolls]
+    rolled = [pips is not None for _, pips in roll_off.rolls]
+    middles = [PLACES[state.board.place(player)] for player in state.players]
+    in_order = [player for player in state.uncovered if player in rollers]
+    wrong = {
+        "every Zamboni at home": state.zambonis != blank.zambonis,
+        f"fewer than {state.cover_dice} cover dice": len(state.dice) >= state.cover_dice,
+        "cover dice on the middle spaces of players' coasters": not set(middles).issuperset(state.dice),
+        "two players or more, in turn order, on whose coasters no die lies": len(rollers) < 2 or rollers != in_order,
+        "the next roll by the player to move": rolled != sorted(rolled, reverse=True) or state.to_move != roll_off.roller,
+    }
+    for expected, refused in wrong.items():
+        if refused:
+            raise InvalidNotation(f"expected {expected} in the phase '{roll_off}'")
