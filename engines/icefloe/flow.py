@@ -1,0 +1,148 @@
+"""What follows from a legal move: the board, whose turn it is, which part of the round comes, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from engines.icefloe.board import WEIGHT_MOST
+from engines.icefloe.moves import COINS, SHARED, Coin, Movement, Placing
+from engines.icefloe.state import State
+
+T = TypeVar("T")
+
+
+def placed(state: State, move: Placing) -> State:
+    """After a pyramid was placed: the next one, or the first round."""
+    order, board = state.placing_order, state.board.put(move.pyramid, move.place)
+    count = len(board.pyramids)
+    if count == len(order):
+        return replace(state, board=board, phase="move", next=state.torch)
+    return replace(state, board=board, next=state.owner(order[count]))
+
+
+def moved(state: State, move: Movement) -> State:
+    """After a pyramid came to a tile, which sinks if it carries too much (ruling icefloe.3)."""
+    board = state.board.put(move.pyramid, move.target)
+    floe = board.at(move.target)
+    if floe and floe.weight > WEIGHT_MOST:
+        return turned(replace(state, board=board.without(floe.tile), sunk=floe.tile))
+    return turned(replace(state, board=board))
+
+
+def turned(state: State) -> State:
+    """After a player's part of the movement: the next player, the votes, or the end (ruling icefloe.7)."""
+    if _somebody_lost_all(state):
+        return _finished(state)
+    if state.following:
+        return replace(state, next=state.following)
+    if len(state.board.floes) - len(state.board.empty) == 1:
+        return _finished(state)
+    return _vote_opened(replace(state, next=None))
+
+
+def voted(state: State, player: str, choice: str) -> State:
+    """After a vote."""
+    return _shown(replace(state, votes=_with(state, state.votes, player, choice)))
+
+
+def muted(state: State, player: str) -> State:
+    """After a player lost the vote, and the one that was cast but not shown with it (ruling icefloe.6)."""
+    silent = tuple(other for other in state.players if other in (*state.muted, player))
+    after = replace(state, muted=silent, votes=_with(state, state.votes, player, None))
+    return _shown(after) if state.phase == "vote" else after
+
+
+def laid(state: State, move: Coin) -> State:
+    """After a coin on a vote; who was done may be asked again (ruling icefloe.2)."""
+    kept = state.coins[state.players.index(move.player)].replace(move.coin, "")
+    adds = state.laid[state.players.index(move.to)] + COINS[move.coin]
+    after = replace(state, coins=_with(state, state.coins, move.player, kept), laid=_with(state, state.laid, move.to, adds))
+    return replace(after, done=()) if state.ruling("done") == "reopens" else after
+
+
+def finished_laying(state: State, player: str) -> State:
+    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void."""
+    done = tuple(other for other in state.players if other in (*state.done, player))
+    if len(done) < len(state.players):
+        return replace(state, done=done)
+    if state.tally and len(state.leading_choices) == 1:
+        return decided(state, state.leading_choices[0])
+    return replace(state, phase="decide", done=())
+
+
+def decided(state: State, choice: str) -> State:
+    """After the value, or the suit with it, is known."""
+    if state.value is None:
+        return _vote_opened(replace(state, value=choice))
+    return replace(_cleared(state), phase="remove", tile=choice + state.value, value=None)
+
+
+def removed(state: State, tile: str | None) -> State:
+    """After the tile voted on, or an empty one, or none, was removed."""
+    after = replace(state, board=state.board.without(tile) if tile else state.board, tile=None)
+    if _somebody_lost_all(after):
+        return _finished(after)
+    if state.phase == "remove" and len(after.board.empty) > 1:
+        return replace(after, phase="extra")
+    if state.round > len(state.players):
+        return replace(after, phase="score", next=state.torch)
+    return replace(after, phase="torch")
+
+
+def scored(state: State, tile: str) -> State:
+    """After a tile scored for the owners of all pyramids on it; selected twice, it scores twice (ruling icefloe.4)."""
+    floe = state.board.of(tile)
+    after = _add(state, floe.pyramids if floe else ())
+    return replace(after, next=state.following, phase="score" if state.following else "torch")
+
+
+def handed_on(state: State, player: str) -> State:
+    """After the torch went to the next player: a new round, in which everybody has a vote again."""
+    return replace(state, phase="move", round=state.round + 1, next=player, muted=())
+
+
+def named(state: State, choice: str) -> State:
+    """After the torch bearer named the winner, or a shared victory (ruling icefloe.8)."""
+    return replace(state, phase="over", winners=state.best if choice == SHARED else (choice,))
+
+
+def _with(state: State, values: tuple[T, ...], player: str, value: T) -> tuple[T, ...]:
+    """The values, with another one for a player."""
+    here = state.players.index(player)
+    return (*values[:here], value, *values[here + 1 :])
+
+
+def _somebody_lost_all(state: State) -> bool:
+    return not all(state.pyramids(player) for player in state.players)
+
+
+def _cleared(state: State) -> State:
+    """Without votes and coins on them."""
+    seats = len(state.players)
+    return replace(state, votes=(None,) * seats, laid=(0,) * seats, done=())
+
+
+def _vote_opened(state: State) -> State:
+    """The vote on a value or, where that is known, on its suit."""
+    return _shown(replace(_cleared(state), phase="vote"))
+
+
+def _shown(state: State) -> State:
+    """All votes are shown when the last is cast; where nobody has one, the torch bearer decides (ruling icefloe.1)."""
+    if state.awaited:
+        return state
+    return replace(state, phase="coins" if state.voters else "decide")
+
+
+def _add(state: State, pyramids: Sequence[str]) -> State:
+    return replace(state, scores=tuple(score + more for score, more in zip(state.scores, state.worth(pyramids), strict=True)))
+
+
+def _finished(state: State) -> State:
+    """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
+    after = replace(_add(state, state.board.pyramids), next=None)
+    if len(after.best) == 1:
+        return replace(after, phase="over", winners=after.best)
+    return replace(after, phase="name")

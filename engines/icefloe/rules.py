@@ -1,0 +1,224 @@
+"""The rules of IceFloe: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+
+Clauses are sections of the printed rules ("Piece Movement", "Voting Coins", "Torch Bearer" ...) or rulings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from engines.errors import IllegalMove, Violation
+from engines.icefloe import ballots, checks, flow, words
+from engines.icefloe.board import SUITS
+from engines.icefloe.moves import (
+    Coin,
+    Decision,
+    Done,
+    Move,
+    Movement,
+    Penalty,
+    Placing,
+    Removal,
+    Selection,
+    Slide,
+    Torch,
+    Vote,
+    parse_move,
+)
+from engines.icefloe.state import RULINGS, State, fresh
+from engines.rulings import choose
+
+__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "violation"]
+
+_TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
+    Placing: ("icefloe.place.time", ("place",), checks.PLACING, "Pyramids are placed before the first round, each once."),
+    Movement: ("icefloe.move.time", ("move",), "Movement", "Pyramids move in the first part of a round."),
+    Slide: ("icefloe.slide.time", ("move",), "Movement", "Tiles slide in the first part of a round."),
+    Vote: ("icefloe.vote.time", ("vote",), "Game Summary", "Players vote after the movement, first on the value and then on the suit."),
+    Coin: ("icefloe.coin.time", ("coins",), ballots.COINS, "Coins are laid when all votes are shown, until everybody is done."),
+    Done: ("icefloe.done.time", ("coins",), "ruling icefloe.2", "Players are asked for coins when all votes are shown."),
+    Decision: ("icefloe.decide.time", ("decide", "name"), ballots.TORCH, "There is no tie that the torch bearer decides."),
+    Removal: ("icefloe.remove.time", ("remove", "extra"), checks.REMOVING, "A tile is removed after the votes."),
+    Selection: ("icefloe.score.time", ("score",), checks.SCORING, "Players score after tiles were removed, once everybody has borne the torch."),
+    Torch: ("icefloe.torch.time", ("torch",), checks.ROUND, "The torch is handed on at the end of a round."),
+    Penalty: ("icefloe.penalty.time", ("move", "vote"), ballots.COMMENTARY, "A vote can be lost until all votes are shown."),
+}
+"""Code, phases in which a move can be made, clause, and why not in others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: the winner, or several who share the victory, and every player's score."""
+
+    winners: tuple[str, ...]
+    players: tuple[str, ...]
+    scores: tuple[int, ...]
+    said: str
+
+    def __str__(self) -> str:
+        return self.said
+
+
+@dataclass(frozen=True, slots=True)
+class LegalMoves:
+    """What is legal now: iterates, counts, answers `in`, and prints in words.
+
+    All moves are listed but penalties: those are no player's choice.  `in` answers for them too.
+    """
+
+    state: State
+
+    def __contains__(self, move: object) -> bool:
+        return isinstance(move, Move) and violation(self.state, move) is None
+
+    def __iter__(self) -> Iterator[Move]:
+        return _listed(self.state)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self)) or "nothing: the game is over"
+
+
+def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
+    """A new game: `players` are 3 or 4 colours clockwise, the winner of the die roll first; `rulings` differ from the defaults.
+
+    Raises InputError.
+    """
+    return fresh(players, choose(RULINGS, rulings))
+
+
+def legal_moves(state: State) -> LegalMoves:
+    """All moves that are legal now."""
+    return LegalMoves(state)
+
+
+def outcome(state: State) -> Outcome | None:
+    """Who won, None while the game runs."""
+    return Outcome(state.winners, state.players, state.scores, words.ended(state)) if state.winners else None
+
+
+def violation(state: State, move: Move) -> Violation | None:
+    """Which rule forbids the move now, or None."""
+    if state.phase == "over":
+        return Violation("icefloe.over", ballots.ENDING, f"Nothing can be played: {words.turn(state)}")
+    return _stranger(state, move) or _untimely(state, move) or _violation(state, move)
+
+
+def _violation(state: State, move: Move) -> Violation | None:
+    match move:
+        case Placing():
+            return checks.placing(state, move)
+        case Movement():
+            return checks.movement(state, move)
+        case Slide():
+            return checks.slide(state, move)
+        case Vote():
+            return ballots.vote(state, move)
+        case Coin():
+            return ballots.coin(state, move)
+        case Done():
+            return ballots.done(state, move)
+        case Decision():
+            return ballots.decision(state, move)
+        case Removal():
+            return checks.removal(state, move)
+        case Selection():
+            return checks.selection(state, move)
+        case Torch():
+            return checks.torch(state, move)
+        case Penalty():
+            return ballots.penalty(state, move)
+        case _:
+            assert_never(move)
+
+
+def _stranger(state: State, move: Move) -> Violation | None:
+    """Is somebody named who does not play?"""
+    match move:
+        case Placing(pyramid=pyramid) | Movement(pyramid=pyramid):
+            strangers = [] if state.owner(pyramid) else [SUITS[pyramid[1]]]
+        case Coin(player=player, to=to):
+            strangers = [name for name in (player, to) if name not in state.players]
+        case Slide() | Removal():
+            strangers = []
+        case _:
+            strangers = [move.player] if move.player not in state.players else []
+    if strangers:
+        return Violation("icefloe.player", "Player's Pieces", f"Nobody plays {strangers[0]}; the players are {words.joined(state.players)}.")
+    return None
+
+
+def _untimely(state: State, move: Move) -> Violation | None:
+    code, phases, clause, said = _TIMES[type(move)]
+    return None if state.phase in phases else Violation(code, clause, f"{said} {words.turn(state)}")
+
+
+def play(state: State, move: Move) -> State:
+    """The state after a move; raises IllegalMove."""
+    wrong = violation(state, move)
+    if wrong:
+        raise IllegalMove(wrong)
+    state = replace(state, sunk=None)
+    match move:
+        case Placing():
+            return flow.placed(state, move)
+        case Movement():
+            return flow.moved(state, move)
+        case Slide():
+            return flow.turned(replace(state, board=state.board.slid(move.origin, move.target)))
+        case Vote():
+            return flow.voted(state, move.player, move.choice)
+        case Coin():
+            return flow.laid(state, move)
+        case Done():
+            return flow.finished_laying(state, move.player)
+        case Decision():
+            return flow.named(state, move.choice) if state.phase == "name" else flow.decided(state, move.choice)
+        case Removal():
+            return flow.removed(state, move.tile)
+        case Selection():
+            return flow.scored(state, move.tile)
+        case Torch():
+            return flow.handed_on(state, move.player)
+        case Penalty():
+            return flow.muted(state, move.player)
+        case _:
+            assert_never(move)
+
+
+def _listed(state: State) -> Iterator[Move]:
+    """Every legal move but penalties."""
+    match state.phase:
+        case "place":
+            due = state.placing_order[len(state.board.pyramids)]
+            yield from (Placing(due, floe.place) for floe in state.board.empty)
+        case "move":
+            for floe in state.board.floes:
+                own = [pyramid for pyramid in floe.pyramids if state.owner(pyramid) == state.next]
+                yield from (Movement(p, floe.place, place) for p in own for place in checks.reachable(state, p, floe.place))
+                yield from (Slide(floe.place, place) for place in (checks.slides(state, floe.place) if own else ()))
+        case "vote":
+            yield from (Vote(player, choice) for player in state.awaited for choice in ballots.choices(state))
+        case "coins":
+            yield from (Done(player) for player in state.players if player not in state.done)
+            every = (Coin(p, coin, to) for p, held in zip(state.players, state.coins, strict=True) for coin in held for to in state.voters)
+            yield from (move for move in every if violation(state, move) is None)
+        case "decide" | "name":
+            yield from (Decision(state.torch, choice) for choice in ballots.choices(state))
+        case "remove":
+            yield Removal(state.tile)
+        case "extra":
+            yield Removal(None)
+            yield from (Removal(floe.tile) for floe in state.board.empty)
+        case "score":
+            yield from (Selection(state.next or "", floe.tile) for floe in state.board.floes)
+        case "torch":
+            yield Torch(state.after(state.torch))
+        case "over":
+            return
+        case _:
+            assert_never(state.phase)

@@ -1,0 +1,307 @@
+"""The state of a game of IceFloe: frozen, printed as one line, parsed back from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from engines.errors import InvalidNotation
+from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
+from engines.icefloe.moves import COINS
+from engines.rulings import Chosen, Ruling, choose
+from table.errors import InputError
+
+NONE = "-"
+HIDDEN = "?"
+PLAYS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
+"""The suit of each colour; crowns are printed yellow in some sets and green in others."""
+
+Phase = Literal["place", "move", "vote", "coins", "decide", "remove", "extra", "score", "torch", "name", "over"]
+"""What comes next: pyramids are placed; moved; votes cast; coins laid; the torch bearer decides a vote; removes the tile;
+perhaps an empty one; players score; the torch is handed on; the torch bearer names the winner; nothing.
+"""
+
+RULINGS = (
+    Ruling("done", "ruling icefloe.2", ("stands", "reopens"), "a coin laid after others said done: their word stands, or all are asked again"),
+    Ruling("stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"),
+    Ruling("corners", "ruling icefloe.4", ("may", "never"), "may tiles slide to the corners that three players leave empty"),
+    Ruling("muted_coins", "ruling icefloe.6", ("may", "never"), "may a player who lost the vote by commentary lay coins on others' votes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of a game, secret votes too: `hidden` is what players may see.
+
+    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `next` places, moves or scores next, where
+    that is somebody.  `value` was voted on and the vote is on its suit; `tile` is to be removed; `sunk` went down under the
+    last move.  `laid` is what coins add to a vote.
+    """
+
+    players: tuple[str, ...]
+    rulings: Chosen
+    board: Board
+    scores: tuple[int, ...]
+    coins: tuple[str, ...]
+    votes: tuple[str | None, ...]
+    laid: tuple[int, ...]
+    phase: Phase = "place"
+    round: int = 1
+    next: str | None = None
+    muted: tuple[str, ...] = ()
+    value: str | None = None
+    done: tuple[str, ...] = ()
+    tile: str | None = None
+    sunk: str | None = None
+    winners: tuple[str, ...] = ()
+
+    def ruling(self, name: str) -> str:
+        """The value in force of a ruling."""
+        return dict(self.rulings)[name]
+
+    @property
+    def torch(self) -> str:
+        """The torch bearer of this round."""
+        return self.players[(self.round - 1) % len(self.players)]
+
+    def after(self, player: str) -> str:
+        """The next player, clockwise."""
+        return self.players[(self.players.index(player) + 1) % len(self.players)]
+
+    @property
+    def following(self) -> str | None:
+        """Who moves or scores after `next` in this round; None after the last."""
+        following = self.after(self.next) if self.next else None
+        return None if following == self.torch else following
+
+    def owner(self, pyramid: str) -> str | None:
+        """Who plays the suit of a pyramid; None where nobody does."""
+        return next((player for player in self.players if PLAYS[player] == pyramid[1]), None)
+
+    def pyramids(self, player: str) -> tuple[str, ...]:
+        """A player's pyramids that are still in the game."""
+        return tuple(sorted(pyramid for pyramid in self.board.pyramids if pyramid[1] == PLAYS[player]))
+
+    def worth(self, pyramids: Sequence[str]) -> tuple[int, ...]:
+        """What some pyramids score for each player."""
+        return tuple(sum(POINTS[pyramid[0]] for pyramid in pyramids if pyramid[1] == PLAYS[player]) for player in self.players)
+
+    @property
+    def placing_order(self) -> tuple[str, ...]:
+        """All pyramids in the order in which they are placed (printed rules, "Placing The Pyramids")."""
+        return tuple(f"{letter}{PLAYS[player]}" for letter in LETTERS for player in self.players)
+
+    @property
+    def voters(self) -> tuple[str, ...]:
+        """Who has a vote in this round."""
+        return tuple(player for player in self.players if player not in self.muted)
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Who has a vote and has not cast it."""
+        return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is None and player in self.voters)
+
+    @property
+    def open_choices(self) -> tuple[str, ...]:
+        """What a vote may be for without being void: values still in play, or suits with the value voted on."""
+        tiles = {floe.tile for floe in self.board.floes}
+        if self.value is None:
+            return tuple(value for value in VALUES if any(suit + value in tiles for suit in SUITS))
+        return tuple(suit for suit in SUITS if suit + self.value in tiles)
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """Votes and coins by what they are for; void ones count for nothing (ruling icefloe.1)."""
+        counted: dict[str, int] = {}
+        for vote, laid in zip(self.votes, self.laid, strict=True):
+            if vote in self.open_choices:
+                counted[vote] = counted.get(vote, 0) + 1 + laid
+        return counted
+
+    @property
+    def leading_choices(self) -> tuple[str, ...]:
+        """What the vote fell on; several where it is tied; every open choice where no vote counts (ruling icefloe.1)."""
+        tally = self.tally
+        return tuple(choice for choice in self.open_choices if not tally or tally.get(choice) == max(tally.values()))
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """Players with the highest score."""
+        return tuple(player for player, score in zip(self.players, self.scores, strict=True) if score == max(self.scores))
+
+    def __str__(self) -> str:
+        words = {
+            "players": _words(self.players),
+            "round": self.round,
+            "phase": self.phase,
+            "next": self.next or NONE,
+            "scores": _words(self.scores),
+            "coins": " ".join(coins or NONE for coins in self.coins),
+            "muted": _words(self.muted),
+            "value": self.value or NONE,
+            "votes": " ".join(vote or NONE for vote in self.votes),
+            "laid": _words(self.laid),
+            "done": _words(self.done),
+            "tile": self.tile or NONE,
+            "sunk": self.sunk or NONE,
+            "winners": _words(self.winners),
+            "board": self.board if self.board.floes else NONE,
+            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
+        }
+        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+
+    @classmethod
+    def parse(cls, text: str) -> State:
+        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        try:
+            return _parse(text)
+        except InputError as error:
+            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+
+
+def fresh(players: Sequence[str], rulings: Chosen) -> State:
+    """The state before the first pyramid is placed; raises InputError for players that cannot play.
+
+    Players are colours, clockwise, the winner of the die roll first.
+    """
+    players = tuple(players)
+    if len(players) not in (3, 4):
+        raise InputError(f"players: expected 3 or 4, got {len(players)}")
+    for player in players:
+        if player not in PLAYS:
+            raise InputError(f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}")
+        sharing = [other for other in players if PLAYS[other] == PLAYS[player]]
+        if len(sharing) > 1:
+            raise InputError(f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times ({', '.join(sharing)})")
+    seats = len(players)
+    return State(players, rulings, laid_out(seats), (0,) * seats, ("".join(COINS),) * seats, (None,) * seats, (0,) * seats, next=players[0])
+
+
+def hidden(state: State) -> State:
+    """What players may see: votes are `?` until all have voted.  Its line is for reading; `State.parse` refuses it."""
+    if state.phase != "vote":
+        return state
+    return replace(state, votes=tuple(vote and HIDDEN for vote in state.votes))
+
+
+_KEYS = (
+    *("players", "round", "phase", "next", "scores", "coins", "muted", "value"),
+    *("votes", "laid", "done", "tile", "sunk", "winners", "board", "rulings"),
+)
+
+
+def _words(values: Sequence[object]) -> str:
+    return " ".join(map(str, values)) or NONE
+
+
+def _parse(text: str) -> State:
+    words: dict[str, str] = {}
+    for part in text.removesuffix(".").split("; "):
+        key, _, value = part.partition(" ")
+        words[key] = value
+    if tuple(words) != _KEYS or not text.endswith("."):
+        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
+    pairs = [word.split("=") for word in words["rulings"].split(" ")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise InvalidNotation(f"expected rulings such as stay=may, got {words['rulings']!r}")
+    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)))
+    phase = _one_of(words, "phase", get_args(Phase))
+    state = State(
+        players=blank.players,
+        rulings=blank.rulings,
+        board=Board(()) if words["board"] == NONE else Board.parse(words["board"]),
+        scores=_counts(words, "scores"),
+        coins=tuple("" if coins == NONE else coins for coins in words["coins"].split(" ")),
+        votes=tuple(None if vote == NONE else vote for vote in words["votes"].split(" ")),
+        laid=_counts(words, "laid"),
+        phase=phase,
+        round=_counts(words, "round")[0],
+        next=_optional(words["next"]),
+        muted=_people(blank, words, "muted"),
+        value=_optional(words["value"]),
+        done=_people(blank, words, "done"),
+        tile=_optional(words["tile"]),
+        sunk=_optional(words["sunk"]),
+        winners=_people(blank, words, "winners"),
+    )
+    _check(state)
+    return state
+
+
+def _one_of(words: dict[str, str], key: str, expected: Sequence[str]) -> Any:
+    if words[key] not in expected:
+        raise InvalidNotation(f"expected {key} to be {', '.join(expected)}, got {words[key]!r}")
+    return words[key]
+
+
+def _optional(text: str) -> str | None:
+    return None if text == NONE else text
+
+
+def _counts(words: dict[str, str], key: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", words[key]):
+        raise InvalidNotation(f"expected {key} in whole numbers, got {words[key]!r}")
+    return tuple(map(int, words[key].split(" ")))
+
+
+def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
+    """Players in turn order."""
+    people = () if words[key] == NONE else tuple(words[key].split(" "))
+    if people != tuple(player for player in blank.players if player in people):
+        raise InvalidNotation(f"expected {key} among the players, in turn order, got {words[key]!r}")
+    return people
+
+
+def _check(state: State) -> None:
+    """Refuse a state that no game can reach by counting its parts."""
+    seats, phase = len(state.players), state.phase
+    if not len(state.scores) == len(state.coins) == len(state.votes) == len(state.laid) == seats:
+        raise InvalidNotation(f"expected {seats} scores, coins, votes and laid")
+    voting = phase in ("vote", "coins", "decide")
+    ballots = SUITS if state.value else VALUES
+    voted = [vote is not None for vote in state.votes]
+    stood = [bool(state.pyramids(player)) for player in state.players]
+    wrong = {
+        "a round from 1": state.round < 1 or (phase == "place" and state.round > 1),
+        "pyramids of the players' suits": any(state.owner(pyramid) is None for pyramid in state.board.pyramids),
+        f"{WEIGHT_MOST} at most on a tile": any(floe.weight > WEIGHT_MOST for floe in state.board.floes),
+        "coins 'a2', 'a', '2' or '-'": not set(state.coins) <= {"a2", "a", "2", ""},
+        "somebody to place, move or score next, and only then": (state.next in state.players) != (phase in ("place", "move", "score"))
+        or (state.next is not None and state.next not in state.players),
+        "pyramids placed in their order, one on a tile": phase == "place" and not _placed_in_order(state),
+        "a pyramid of every player while the game runs": phase not in ("place", "name", "over") and not all(stood),
+        "a value in play while its suit is voted on": state.value is not None and not (voting and state.open_choices),
+        f"votes among {' '.join(ballots)}, and only while they are cast or counted": any(voted)
+        and not (voting and {*state.votes} - {None} <= {*ballots}),
+        "no vote of a player who lost it": any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
+        "votes awaited while they are cast, and only then": voting and bool(state.awaited) != (phase == "vote"),
+        "coins laid on votes, while they are counted": any(state.laid) and phase not in ("coins", "decide"),
+        "at most 12 laid in all, where votes are": any(count > 12 or (count and not cast) for count, cast in zip(state.laid, voted, strict=True)),
+        "not everybody done, and nobody while no coins are laid": bool(state.done) and (phase != "coins" or len(state.done) == seats),
+        "votes to lay coins on": phase == "coins" and not any(voted),
+        "a tie, or no vote that counts, where the torch bearer decides": phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1,
+        "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
+        or (state.tile is None) != (phase != "remove"),
+        "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
+        "a tile that sank among those out of the game": state.sunk is not None and not _sank(state),
+        "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
+        "winners with the highest score at the end, and only there": bool(state.winners) != (phase == "over")
+        or not {*state.winners} <= {*state.best},
+    }
+    for expected, refused in wrong.items():
+        if refused:
+            raise InvalidNotation(f"expected {expected}")
+
+
+def _placed_in_order(state: State) -> bool:
+    order = state.placing_order
+    placed = state.board.pyramids
+    here = len(placed) < len(order) and {*placed} == {*order[: len(placed)]} and state.next == state.owner(order[len(placed)])
+    return here and all(len(floe.pyramids) < 2 for floe in state.board.floes)
+
+
+def _sank(state: State) -> bool:
+    tiles = {floe.tile for floe in laid_out(len(state.players)).floes}
+    return state.sunk in tiles and state.board.of(state.sunk) is None

@@ -1,0 +1,74 @@
+"""Sentences for people, as a calm umpire would say them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from engines.icefloe.board import SUITS, VALUES
+from engines.icefloe.state import State
+
+
+def joined(names: Iterable[str], last: str = "and") -> str:
+    """`red`, `red and blue`, `red, yellow and blue`; `nobody` for none."""
+    *first, final = [*names] or ["nobody"]
+    return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def choice(name: str) -> str:
+    """A value or a suit as people say it: `null`, `4`, `suns`."""
+    return {**VALUES, **SUITS}.get(name, name)
+
+
+def open_now(state: State) -> str:
+    """What a vote may be for: `2, 3 or ace`."""
+    return joined(map(choice, state.open_choices), "or")
+
+
+def turn(state: State) -> str:
+    """What comes next, and who does it, in a sentence."""
+    match state.phase:
+        case "place":
+            due = state.placing_order[len(state.board.pyramids)]
+            return f"{capital(state.next)} places {due} next, on a tile without a pyramid."
+        case "move":
+            return f"{capital(state.next)} moves a pyramid or slides a tile next."
+        case "vote":
+            on = f"The suit of the {choice(state.value)} to remove" if state.value else "The value of the tile to remove"
+            return f"{on} is voted on: {open_now(state)}; {joined(state.awaited)} may still vote."
+        case "coins":
+            left = [player for player in state.players if player not in state.done]
+            return f"Coins may be laid on votes until everybody is done; {joined(left)} may say so."
+        case "decide":
+            between = joined(map(choice, state.leading_choices), "or")
+            why = "No vote counts" if not state.tally else "The vote is tied"
+            return f"{why}; {state.torch}, the torch bearer, decides: {between}."
+        case "remove":
+            return f"{capital(state.torch)}, the torch bearer, removes {state.tile}."
+        case "extra":
+            empty = joined((floe.tile for floe in state.board.empty), "or")
+            return f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or none."
+        case "score":
+            return f"{capital(state.next)} selects a tile to score on next."
+        case "torch":
+            return f"The round is over; the torch goes to {state.after(state.torch)}."
+        case "name":
+            return f"{capital(joined(state.best))} are tied; {state.torch}, the torch bearer, names the winner or a shared victory."
+        case "over":
+            return f"The game is over: {ended(state)}."
+        case _:
+            assert_never(state.phase)
+
+
+def ended(state: State) -> str:
+    """Who won, and every score."""
+    score = dict(zip(state.players, state.scores, strict=True))
+    points = max(state.scores)
+    won = f"{joined(state.winners)} won" if len(state.winners) == 1 else f"{joined(state.winners)} share the victory"
+    others = ", ".join(f"{player}'s {score[player]}" for player in state.players if player not in state.winners)
+    return f"{won} with {points} points" + (f" to {others}" if others else "")
+
+
+def capital(name: str | None) -> str:
+    """The first letter as at the start of a sentence."""
+    return (name or "").capitalize()
