@@ -1,0 +1,134 @@
+"""Lines of fire, and who may shoot whom (printed rules, "Attack"; rulings ice_storm.2 to .5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engines.ice_storm.place import Piece, Reading, readings
+from engines.ice_storm.squares import Square
+
+WAYS = {
+    (0, 1): "north",
+    (1, 1): "northeast",
+    (1, 0): "east",
+    (1, -1): "southeast",
+    (0, -1): "south",
+    (-1, -1): "southwest",
+    (-1, 0): "west",
+    (-1, 1): "northwest",
+}
+"""The eight ways by steps in files and ranks; north is up the ranks."""
+HOME = "home"
+"""The `way` of a centre piece's own square, which it may fire into too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of fire to the edge of the board (ruling ice_storm.5): the `way`, and its squares in order."""
+
+    way: str
+    squares: tuple[Square, ...]
+
+    def __str__(self) -> str:
+        return f"{self.way} on {'-'.join(map(str, dict.fromkeys((self.squares[0], self.squares[-1]))))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """`shooter` may shoot `target` along a line, if what it `hangs_on`, sentences about touches too close to call, is so."""
+
+    shooter: str
+    target: str
+    line: Line
+    hangs_on: tuple[str, ...] = ()
+
+    @property
+    def certain(self) -> bool:
+        """Does it hang on nothing that is too close to call?"""
+        return not self.hangs_on
+
+    def __str__(self) -> str:
+        return f"{self.shooter} {self.line}: {self.target}" + (f" if {' and '.join(self.hangs_on)}" if self.hangs_on else "")
+
+
+@lru_cache(maxsize=4096)
+def lines(reading: Reading) -> tuple[Line, ...]:
+    """Lines of fire of a piece that lies so.
+
+    One square: its own and all eight ways.  Two: from the square of the tip on, away from the other.  Three or four:
+    diagonally away from the corner they share, from the square of the tip on.  Upright: as if the tip were in each.
+    """
+    if len(reading.squares) == 1:
+        (home,) = reading.squares
+        ahead = ((way, home.step(east, north), east, north) for (east, north), way in WAYS.items())
+        return (Line(HOME, (home,)), *(Line(way, tuple(_run(first, east, north))) for way, first, east, north in ahead if first))
+    # The middle of the squares is the middle of an edge or the corner: doubled, so that it is whole.
+    files, ranks = ({square[axis] for square in reading.squares} for axis in (0, 1))
+    middle = (min(files) + max(files), min(ranks) + max(ranks))
+    found = []
+    for square in sorted(reading.fires_from):
+        east, north = 2 * square.file - middle[0], 2 * square.rank - middle[1]
+        found.append(Line(WAYS[east, north], tuple(_run(square, east, north))))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def under_fire(reading: Reading) -> frozenset[Square]:
+    """All squares that a piece that lies so may fire into."""
+    return frozenset(square for line in lines(reading) for square in line.squares)
+
+
+def aims(piece: Piece) -> tuple[Line, ...]:
+    """All lines of fire that a piece may have, however it lies."""
+    return tuple(dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading)))
+
+
+def captures(pieces: Sequence[Piece], player: str) -> dict[Piece, bool]:
+    """The enemy pieces that `player` can capture, and whether that is certain.
+
+    It is certain where, however the target lies, some piece hits it, however that piece lies: two shots in doubt may
+    make one sure capture.
+    """
+    own = [readings(piece.place) for piece in pieces if piece.colour == player]
+    found = {}
+    for target in pieces:
+        if target.colour == player:
+            continue
+        possible, certain = False, True
+        for lies in readings(target.place):
+            hits = [[not under_fire(reading).isdisjoint(lies.squares) for reading in shooter] for shooter in own]
+            possible = possible or any(map(any, hits))
+            certain = certain and any(map(all, hits))
+        if possible:
+            found[target] = certain
+    return found
+
+
+def shots(pieces: Sequence[Piece], player: str) -> tuple[Shot, ...]:
+    """Every shot that a player's pieces may have, by shooter, target and line."""
+    own = [piece for piece in pieces if piece.colour == player]
+    enemies = [piece for piece in pieces if piece.colour != player]
+    return tuple(shot for shooter in own for target in enemies for shot in _shots(shooter, target))
+
+
+def _shots(shooter: Piece, target: Piece) -> Iterator[Shot]:
+    for line in aims(shooter):
+        hit = [not reading.squares.isdisjoint(line.squares) for reading in readings(target.place)]
+        if not any(hit):
+            continue
+        hangs_on = []
+        if not all(line in lines(reading) for reading in readings(shooter.place)):
+            hangs_on.append(f"{shooter} fires {line.way}")
+        if not all(hit):
+            touched = [square for square in line.squares if square in target.place.doubtful]
+            hangs_on.append(f"{target.name} touches {' or '.join(map(str, touched))}")
+        yield Shot(shooter.name, target.name, line, tuple(hangs_on))
+
+
+def _run(square: Square | None, east: int, north: int) -> Iterator[Square]:
+    """Squares from this one on to the edge of the board."""
+    while square:
+        yield square
+        square = square.step(east, north)

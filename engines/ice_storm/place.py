@@ -1,0 +1,156 @@
+"""How a piece lies on the board, as far as the rules ask: the squares it touches, and where its tip is.
+
+| written | says |
+|---|---|
+| `b3` | entirely within b3: a centre piece |
+| `b3-b4>b4` | touches b3 and b4, its tip is in b4: an edge piece |
+| `b3-b4-c4>c4` | touches b3, b4 and c4, its tip is in c4: a corner piece |
+| `b3-b4^` | stands upright on b3 and b4 |
+| `b3-b4?>b3` | touches b3; whether it touches b4 too is too close to call (ruling ice_storm.2) |
+| `b3-b4>b3/b4` | touches both; in which of them its tip is, is too close to call |
+| `b3-b4?>b4` | if it touches b4 at all, then with its tip |
+| `a1-off?` | touches a1; whether it lies partly off the board is too close to call |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from engines.errors import InvalidNotation
+from engines.ice_storm.squares import SQUARE, Square
+from table.pieces import COLOURS
+
+UPRIGHT = "^"
+OFF_DOUBTFUL = "off?"
+_PLACE = re.compile(rf"(?P<squares>{SQUARE}\??(?:-{SQUARE}\??)*)(?P<off>-off\?)?(?:(?P<upright>\^)|>(?P<tips>{SQUARE}(?:/{SQUARE})*))?")
+_NAME = re.compile(r"([a-z]+)([1-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way in which a piece may lie: the squares it touches, and that of its tip, None for one that stands upright."""
+
+    squares: frozenset[Square]
+    tip: Square | None
+
+    @property
+    def fires_from(self) -> frozenset[Square]:
+        """Squares that its tip counts as being in: all that it touches when it stands upright (printed rules, "Attack")."""
+        return self.squares if self.tip is None else frozenset({self.tip})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`clear` squares are touched for sure, `doubtful` ones too close to call; all others are clear of the piece.
+
+    The tip is in one of `tips`: of those that are touched, or, where none is, of all that are touched.  No tips: the piece
+    stands upright.  `off_doubtful`: it may lie partly off the board.
+    """
+
+    clear: frozenset[Square]
+    doubtful: frozenset[Square] = frozenset()
+    tips: frozenset[Square] = frozenset()
+    off_doubtful: bool = False
+
+    def __post_init__(self) -> None:
+        if self.clear & self.doubtful:
+            raise InvalidNotation(f"expected each square once, got '{self}'")
+        if not self.tips <= self.squares:
+            raise InvalidNotation(f"expected the tip in a square that the piece touches, got '{self}'")
+        if not readings(self):
+            raise InvalidNotation(f"expected one square, two side by side, or three or four that share a corner (ruling ice_storm.6), got '{self}'")
+
+    @property
+    def squares(self) -> frozenset[Square]:
+        """All squares that the piece touches or may touch."""
+        return self.clear | self.doubtful
+
+    @property
+    def in_doubt(self) -> bool:
+        """Is anything about it too close to call?"""
+        return self.off_doubtful or len(readings(self)) > 1
+
+    def settles(self, other: Place) -> bool:
+        """Does this place leave open less than `other`, and nothing that `other` excludes?"""
+        return set(readings(self)) < set(readings(other)) and not self.off_doubtful
+
+    def __str__(self) -> str:
+        squares = "-".join(f"{square}{'?' * (square in self.doubtful)}" for square in sorted(self.squares))
+        tip = f">{'/'.join(map(str, sorted(self.tips)))}" if self.tips else UPRIGHT
+        return squares + f"-{OFF_DOUBTFUL}" * self.off_doubtful + tip * (tip == UPRIGHT or len(self.squares) > 1)
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """The place that `b3-b4?>b3` says; raises InvalidNotation."""
+        found = _PLACE.fullmatch(text)
+        if not found:
+            raise InvalidNotation(f"expected a place such as 'b3', 'b3-b4>b4' or, upright, 'b3-b4^', got {text!r}")
+        words = found["squares"].split("-")
+        squares = [Square.parse(word.removesuffix("?")) for word in words]
+        if len(set(squares)) < len(squares):
+            raise InvalidNotation(f"expected each square once, got {text!r}")
+        if len(squares) > 1 and not found["upright"] and not found["tips"]:
+            raise InvalidNotation(f"expected the square of the tip, as in 'b3-b4>b4', or '^' for an upright piece, got {text!r}")
+        doubtful = frozenset(square for square, word in zip(squares, words, strict=True) if word.endswith("?"))
+        tips = frozenset(map(Square.parse, found["tips"].split("/"))) if found["tips"] else frozenset(squares)
+        return cls(frozenset(squares) - doubtful, doubtful, frozenset() if found["upright"] else tips, bool(found["off"]))
+
+
+@lru_cache(maxsize=4096)
+def readings(place: Place) -> tuple[Reading, ...]:
+    """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none where pieces cannot lie so."""
+    return tuple(
+        Reading(squares, tip)
+        for extra in _subsets(place.doubtful)
+        if _fits(squares := place.clear | extra)
+        for tip in (sorted(place.tips & squares or squares) if place.tips else (None,))
+    )
+
+
+def _subsets(squares: frozenset[Square]) -> Iterator[frozenset[Square]]:
+    for count in range(len(squares) + 1):
+        yield from map(frozenset, combinations(sorted(squares), count))
+
+
+def _fits(squares: frozenset[Square]) -> bool:
+    """One square, two side by side, or three or four that share a corner?"""
+    if not squares:
+        return False
+    files, ranks = {square.file for square in squares}, {square.rank for square in squares}
+    diagonal = len(squares) == 2 and len(files) == len(ranks) == 2
+    return max(files) - min(files) <= 1 and max(ranks) - min(ranks) <= 1 and not diagonal
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece on the board: `number` counts its owner's throws of the round, so that it has a name, `red2`."""
+
+    colour: str
+    number: int
+    place: Place
+
+    @property
+    def name(self) -> str:
+        """What it is called in moves."""
+        return f"{self.colour}{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.place}"
+
+    @classmethod
+    def parse(cls, text: str) -> Piece:
+        """`red2 b3-b4>b4`; raises InvalidNotation."""
+        name, _, place = text.partition(" ")
+        return cls(*parse_name(name), Place.parse(place))
+
+
+def parse_name(text: str) -> tuple[str, int]:
+    """Colour and number in `red2`; raises InvalidNotation."""
+    found = _NAME.fullmatch(text)
+    if not found or found[1] not in COLOURS:
+        raise InvalidNotation(f"expected a piece such as 'red2', a colour and a number, got {text!r}")
+    return found[1], int(found[2])

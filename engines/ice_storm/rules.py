@@ -1,0 +1,283 @@
+"""The rules of Ice Storm: what is legal, what a move does, when it is over.  Pure: no clock, no chance, no I/O.
+
+Clauses are sections of the printed rules ("Deployment", "Attack", "Scoring") or rulings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from engines.errors import IllegalMove, Violation
+from engines.ice_storm import fire
+from engines.ice_storm.examples import settlements, throws
+from engines.ice_storm.moves import OFF, Capture, Move, Settle, Throw, parse_move
+from engines.ice_storm.place import Piece
+from engines.ice_storm.state import RULINGS, State, fresh
+from engines.rulings import choose
+
+__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "shots", "start", "turn", "violation"]
+
+DEPLOYMENT, ATTACK, SCORING = "Deployment", "Attack", "Scoring"
+FIRE = "Attack; rulings ice_storm.3 to ice_storm.5"
+DOUBT = "ruling ice_storm.2"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended: who has most points (several: they share the win), and every player's score."""
+
+    winners: tuple[str, ...]
+    players: tuple[str, ...]
+    scores: tuple[int, ...]
+
+    def __str__(self) -> str:
+        scores = dict(zip(self.players, self.scores, strict=True))
+        others = _listed([f"{player}'s {points}" for player, points in scores.items() if player not in self.winners], "and")
+        won = f"{_listed(self.winners, 'and')} {'won' if len(self.winners) == 1 else 'share the win'} with {max(self.scores)} points"
+        return won + (f" to {others}" if others else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LegalMoves:
+    """What is legal now.
+
+    Where pieces come to rest is continuous, so `in` answers for every throw; iterating gives examples, each itself legal:
+    a throw on every square, in all kinds of places, one that is off the board, and for each piece one that knocks it off.
+    Captures are listed by piece, and everything that may be settled.  `len` counts what is listed.  Prints what is allowed.
+    """
+
+    state: State
+
+    def __contains__(self, move: object) -> bool:
+        return isinstance(move, Move) and violation(self.state, move) is None
+
+    def __iter__(self) -> Iterator[Move]:
+        state = self.state
+        if state.thrower:
+            yield from throws(state.thrower, () if state.round_over else state.pieces, state.thrown)
+        elif state.attacker:
+            can = fire.captures(state.pieces, state.attacker)
+            yield from (Capture(piece.colour, piece.number) for piece, certain in can.items() if certain)
+            yield from settlements(state.pieces)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        if self.state.thrower:
+            throw = f"throw {self.state.thrower}"
+            return f"{throw} PLACE[: MOVED] | {throw} {OFF}[: MOVED]"
+        return " | ".join(map(str, self)) or "nothing: the game is over"
+
+
+def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
+    """A new game: `players` are 3 to 5 colours, each to the left of the one before; the first one starts.  Raises InputError."""
+    return fresh(players, choose(RULINGS, rulings))
+
+
+def play(state: State, move: Move) -> State:
+    """The state after a move; raises IllegalMove."""
+    wrong = violation(state, move)
+    if wrong:
+        raise IllegalMove(wrong)
+    match move:
+        case Throw():
+            return _throw(_next_round(state) if state.round_over else state, move)
+        case Capture():
+            return _take(state, _meant(state, move)[0])
+        case Settle():
+            pieces = (replace(piece, place=move.place) if piece.name == move.name else piece for piece in state.pieces)
+            return replace(state, pieces=tuple(pieces))
+        case _:
+            assert_never(move)
+
+
+def violation(state: State, move: Move) -> Violation | None:
+    """Which rule forbids the move now, or None."""
+    match move:
+        case Throw():
+            return _over(state) or _turn_violation(state, move) or _throw_violation(state, move)
+        case Capture():
+            return _over(state) or _capture_violation(state, move)
+        case Settle():
+            return _over(state) or _settle_violation(state, move)
+        case _:
+            assert_never(move)
+
+
+def legal_moves(state: State) -> LegalMoves:
+    """All moves that are legal now."""
+    return LegalMoves(state)
+
+
+def outcome(state: State) -> Outcome | None:
+    """Who won; None until every player has started a round.  Equal scores share the win: the printed rules break no tie."""
+    if not state.over:
+        return None
+    best = max(state.scores)
+    winners = tuple(player for player, score in zip(state.players, state.scores, strict=True) if score == best)
+    return Outcome(winners, state.players, state.scores)
+
+
+def shots(state: State, player: str | None = None) -> tuple[fire.Shot, ...]:
+    """Who may shoot whom along which line, each with what it hangs on: shots of a player's pieces, or of whoever fires now.
+
+    None are listed for nobody.  A piece may have several shots at another, along several lines.
+    """
+    firing = player or state.attacker
+    return fire.shots(state.pieces, firing) if firing else ()
+
+
+def turn(state: State) -> str:
+    """Whose turn it is, in a sentence."""
+    if state.thrower:
+        again = f"Round {state.round} is over. " if state.round_over else ""
+        return f"{again}{state.thrower.capitalize()} throws next."
+    if state.attacker is None:
+        return f"The game is over: {outcome(state)}."
+    sure = any(fire.captures(state.pieces, state.attacker).values())
+    unable = "" if state.attacker == state.turn else f"{str(state.turn).capitalize()} has no shot. "
+    doubt = "" if sure else " if a touch that is too close to call is so; the players decide"
+    return f"{unable}{state.attacker.capitalize()} fires{doubt or ' next'}."
+
+
+def _next_round(state: State) -> State:
+    """An empty board; ruling ice_storm.9."""
+    nought = (0,) * len(state.players)
+    return replace(state, round=state.round + 1, totals=state.scores, stacks=nought, thrown=0, turn=None, pieces=())
+
+
+def _throw(state: State, move: Throw) -> State:
+    """After a throw has come to rest: enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7)."""
+    moved = {change.name: change.place for change in move.changes}
+    stay = [replace(piece, place=place) for piece in state.pieces if (place := moved.get(piece.name, piece.place))]
+    if move.place:
+        stay.append(Piece(move.player, state.thrown_by(move.player) + 1, move.place))
+    stay.sort(key=lambda piece: (state.players.index(piece.colour), piece.number))
+    taken = sum(1 for piece in state.pieces if piece.colour != move.player and moved.get(piece.name, piece.place) is None)
+    after = replace(state, thrown=state.thrown + 1, stacks=_credit(state, move.player, taken), pieces=tuple(stay))
+    return replace(after, turn=after.starter) if after.all_thrown else after
+
+
+def _take(state: State, target: Piece) -> State:
+    """After a capture it is the attacked player's turn (printed rules, "Attack"; ruling ice_storm.10)."""
+    stay = tuple(piece for piece in state.pieces if piece != target)
+    return replace(state, stacks=_credit(state, state.attacker, 1), pieces=stay, turn=target.colour)
+
+
+def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
+    return tuple(stack + pieces * (other == player) for other, stack in zip(state.players, state.stacks, strict=True))
+
+
+def _over(state: State) -> Violation | None:
+    if state.over:
+        return Violation("storm.over", SCORING, f"The game is over: {outcome(state)}.")
+    return None
+
+
+def _turn_violation(state: State, move: Throw) -> Violation | None:
+    if move.player not in state.players:
+        return Violation("storm.throw.player", DEPLOYMENT, f"Nobody plays {move.player}; the players are {_listed(state.players, 'and')}.")
+    if state.thrower is None:
+        return Violation("storm.throw.time", DEPLOYMENT, f"All pieces of this round are thrown. {turn(state)}")
+    if move.player != state.thrower:
+        clause = "Deployment; ruling ice_storm.9" if state.round_over else DEPLOYMENT
+        return Violation("storm.throw.turn", clause, f"It is not {move.player}'s throw. {turn(state)}")
+    return None
+
+
+def _throw_violation(state: State, move: Throw) -> Violation | None:
+    lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
+    for change in move.changes:
+        if change.name not in lie:
+            said = f"A throw moves what lies on the board: {_listed(lie, 'and') or 'nothing yet'}, but not {change.name}."
+            return Violation("storm.throw.pieces", DEPLOYMENT, said)
+    if move.leaning:
+        said = f"{move.player.capitalize()}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
+        return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
+    placed = [(f"{move.player}'s throw", move.place), *((change.name, change.place) for change in move.changes)]
+    for name, place in placed:
+        if place and place.off_doubtful:
+            said = f"Whether {name} lies partly off the board is too close to call ({place}). The players decide whether it is on or off."
+            return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
+    return None
+
+
+def _capture_violation(state: State, move: Capture) -> Violation | None:
+    attacker = state.attacker
+    if attacker is None:
+        return Violation("storm.attack.time", ATTACK, f"Players fire when all pieces of a round are thrown, until nobody can. {turn(state)}")
+    meant = _meant(state, move)
+    if not meant:
+        wanted = f"{move.colour}{move.number}" if move.number else f"{move.colour} piece"
+        where = f"touches {move.square}" if move.square else "is on the board"
+        return Violation("storm.attack.piece", ATTACK, f"No {wanted} {where}; these are on the board: {', '.join(map(str, state.pieces))}.")
+    can = fire.captures(state.pieces, attacker)
+    found = [piece for piece in meant if piece in can]
+    if not found:
+        return Violation("storm.attack", FIRE, f"{_no_line(state, meant)} {_allowed(can, attacker)}")
+    if len(found) > 1 and len({piece.place for piece in found}) > 1:
+        names = _listed([str(piece) for piece in found], "or")
+        return Violation("storm.attack.which", ATTACK, f"Several pieces may be meant, and taken: say which, {names}.")
+    if not can[found[0]]:
+        hang = dict.fromkeys(cause for shot in shots(state) if shot.target == found[0].name for cause in shot.hangs_on)
+        said = f"Whether {attacker} hits {found[0].name} is too close to call: it hangs on whether {_listed(tuple(hang), 'or')}. The players decide."
+        return Violation("storm.too_close", f"Attack; {DOUBT}", said)
+    return None
+
+
+def _meant(state: State, move: Capture) -> list[Piece]:
+    """Pieces that a capture may mean; those that can be taken first."""
+    can = fire.captures(state.pieces, state.attacker) if state.attacker else {}
+    meant = [
+        piece
+        for piece in state.pieces
+        if piece.colour == move.colour
+        and move.number in (None, piece.number)
+        and (move.square is None or move.square in piece.place.squares)
+    ]
+    return sorted(meant, key=lambda piece: piece not in can)
+
+
+def _no_line(state: State, meant: Sequence[Piece]) -> str:
+    """What was tried in vain."""
+    attacker = str(state.attacker)
+    if meant[0].colour == attacker:
+        return f"{attacker.capitalize()} fires on enemy pieces only, and {meant[0].name} is its own."
+    target = " or ".join(str(piece) for piece in meant)
+    aims = [f"{piece} fires {_listed(_ways(piece), 'or')}" for piece in state.of(attacker)]
+    return f"No line of fire of {attacker}'s reaches {target}: {'; '.join(aims)}."
+
+
+def _ways(piece: Piece) -> tuple[str, ...]:
+    lines = fire.aims(piece)
+    return ("in every direction",) if any(line.way == fire.HOME for line in lines) else tuple(map(str, lines))
+
+
+def _allowed(can: Mapping[Piece, bool], attacker: str) -> str:
+    sure = [piece.name for piece, certain in can.items() if certain]
+    if sure:
+        return f"{attacker.capitalize()} can take {_listed(sure, 'or')}."
+    return f"Whether {attacker} can take {_listed([piece.name for piece in can], 'or')} is too close to call."
+
+
+def _settle_violation(state: State, move: Settle) -> Violation | None:
+    if state.attacker is None:
+        return Violation("storm.settle.time", DOUBT, f"Touches are decided when pieces fire. {turn(state)}")
+    piece = state.named(move.name)
+    if piece is None or not piece.place.in_doubt:
+        doubtful = _listed([str(other) for other in state.pieces if other.place.in_doubt], "and") or "nothing"
+        said = f"Nothing about {move.name} is too close to call on this board; there is to decide: {doubtful}."
+        return Violation("storm.settle.piece", DOUBT, said)
+    if not move.place.settles(piece.place):
+        ways = _listed(tuple(str(choice.place) for choice in settlements((piece,))), "or")
+        said = f"What was seen of {move.name} is {piece.place}: it may be settled as {ways}, not as {move.place}."
+        return Violation("storm.settle.place", DOUBT, said)
+    return None
+
+
+def _listed(words: Sequence[str], joint: str) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return f" {joint} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,0 +1,194 @@
+"""The state of a game of Ice Storm: frozen, printed as one line, parsed back from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engines.errors import InvalidNotation
+from engines.ice_storm.fire import captures
+from engines.ice_storm.place import Piece
+from engines.lines import read_line, write_line
+from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from table.errors import InputError
+
+PIECES = 5
+"""Pieces that each player throws in a round (printed rules: one set of five for each player)."""
+PLAYERS_FEWEST, PLAYERS_MOST = 3, 5
+NONE, NOTHING = "-", "nothing"
+
+RULINGS = (
+    Ruling("touching", "ruling ice_storm.1", ("contact", "overhang"), "a piece touches the squares it rests on, or those it covers from above"),
+    Ruling("fire", "ruling ice_storm.5", ("over",), "lines of fire pass over pieces, to the edge of the board"),
+    Ruling("knocked", "ruling ice_storm.7", ("thrower",), "what an enemy throw knocks off the board, or partly off, is the thrower's at once"),
+    Ruling("leaning", "ruling ice_storm.8", ("again",), "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays"),
+    Ruling("starter", "ruling ice_storm.9", ("left",), "the next round is started by the next player to the left"),
+    Ruling("attack", "ruling ice_storm.10", ("must",), "who can attack on their turn must"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All of a game.  `totals` (points of earlier rounds) and `stacks` (enemy pieces taken in this round) go with
+    `players`, who sit in this order, each to the left of the one before.
+
+    `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to fire, able or not.  A round
+    that is over stays as it is until the first throw of the next one.
+    """
+
+    players: tuple[str, ...]
+    rulings: Chosen
+    totals: tuple[int, ...]
+    stacks: tuple[int, ...]
+    round: int = 1
+    thrown: int = 0
+    turn: str | None = None
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def starter(self) -> str:
+        """Who throws and fires first in this round (ruling ice_storm.9)."""
+        return self.players[self.round - 1]
+
+    @property
+    def thrower(self) -> str | None:
+        """Who throws next: in turn from the starter on, once a round is over the next starter; None while players fire."""
+        seats = len(self.players)
+        if not self.all_thrown:
+            return self.players[(self.round - 1 + self.thrown) % seats]
+        return self.players[self.round] if self.round_over and self.round < seats else None
+
+    @property
+    def all_thrown(self) -> bool:
+        """Has everybody thrown all pieces?"""
+        return self.thrown == PIECES * len(self.players)
+
+    @property
+    def attacker(self) -> str | None:
+        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too close to call; None: nobody."""
+        if self.turn is None:
+            return None
+        here = self.players.index(self.turn)
+        return next((player for player in self.players[here:] + self.players[:here] if captures(self.pieces, player)), None)
+
+    @property
+    def next(self) -> str | None:
+        """Who acts next, throwing or firing; None when the game is over."""
+        return self.thrower or self.attacker
+
+    @property
+    def round_over(self) -> bool:
+        """Is everything thrown, and can nobody fire?"""
+        return self.all_thrown and self.attacker is None
+
+    @property
+    def over(self) -> bool:
+        """Has every player started a round, and is the last one over?"""
+        return self.round == len(self.players) and self.round_over
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """What each player has in this round, or would have if it ended now: the stack, and own pieces on the board."""
+        return tuple(stack + len(self.of(player)) for player, stack in zip(self.players, self.stacks, strict=True))
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points of all rounds, as if this one ended now."""
+        return tuple(map(sum, zip(self.totals, self.points, strict=True)))
+
+    def thrown_by(self, player: str) -> int:
+        """How many pieces a player has thrown in this round, wasted ones too."""
+        seats = len(self.players)
+        after = (self.players.index(player) - self.round + 1) % seats
+        return (self.thrown + seats - 1 - after) // seats
+
+    def of(self, player: str) -> tuple[Piece, ...]:
+        """A player's pieces on the board."""
+        return tuple(piece for piece in self.pieces if piece.colour == player)
+
+    def named(self, name: str) -> Piece | None:
+        """The piece on the board of that name."""
+        return next((piece for piece in self.pieces if piece.name == name), None)
+
+    def __str__(self) -> str:
+        words = {
+            "players": " ".join(self.players),
+            "round": self.round,
+            "totals": " ".join(map(str, self.totals)),
+            "stacks": " ".join(map(str, self.stacks)),
+            "thrown": self.thrown,
+            "turn": self.turn or NONE,
+            "pieces": ", ".join(map(str, self.pieces)) or NOTHING,
+            "rulings": write_rulings(self.rulings),
+        }
+        return write_line(words)
+
+    @classmethod
+    def parse(cls, text: str) -> State:
+        """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
+        try:
+            return _parse(text)
+        except InputError as error:
+            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+
+
+def fresh(players: Sequence[str], rulings: Chosen) -> State:
+    """The state before the first throw; raises InputError for players that cannot play."""
+    nought = (0,) * len(players)
+    return State(seat(players, PLAYERS_FEWEST, PLAYERS_MOST), rulings, nought, nought)
+
+
+_KEYS = ("players", "round", "totals", "stacks", "thrown", "turn", "pieces", "rulings")
+
+
+def _parse(text: str) -> State:
+    words = read_line(text, _KEYS)
+    blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
+    state = State(
+        players=blank.players,
+        rulings=blank.rulings,
+        totals=_counts(words["totals"], len(blank.players)),
+        stacks=_counts(words["stacks"], len(blank.players)),
+        round=_counts(words["round"], 1)[0],
+        thrown=_counts(words["thrown"], 1)[0],
+        turn=None if words["turn"] == NONE else words["turn"],
+        pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
+    )
+    _check(state)
+    return state
+
+
+def _counts(text: str, count: int) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", text) or len(text.split(" ")) != count:
+        raise InvalidNotation(f"expected {count} whole numbers, got {text!r}")
+    return tuple(map(int, text.split(" ")))
+
+
+def in_order(state: State, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Pieces by their owners' seats, then by number: the order in which a state keeps them."""
+    return tuple(sorted(pieces, key=lambda piece: (state.players.index(piece.colour), piece.number)))
+
+
+def _check(state: State) -> None:
+    """Refuse a state that no game can reach by counting its parts."""
+    seats = len(state.players)
+    _expect(1 <= state.round <= seats, f"round 1 to {seats}")
+    _expect(state.thrown <= PIECES * seats, f"0 to {PIECES * seats} pieces thrown")
+    _expect(sum(state.totals) <= PIECES * seats * (state.round - 1), f"at most {PIECES * seats} points for each earlier round")
+    _expect((state.turn is not None) == state.all_thrown, "whose turn it is to fire once everything is thrown, and only then")
+    _expect(state.turn in (None, *state.players), "the turn of one of the players")
+    _expect({piece.colour for piece in state.pieces} <= set(state.players), "pieces of the players' colours")
+    named = {(state.players.index(piece.colour), piece.number): piece for piece in state.pieces}
+    _expect(state.pieces == tuple(named[key] for key in sorted(named)), "each piece once, by players and numbers")
+    _expect(not any(piece.place.off_doubtful for piece in state.pieces), "pieces that are on the board beyond doubt")
+    thrown = [state.thrown_by(player) for player in state.players]
+    _expect(all(number <= thrown[seat] for seat, number in named), "no piece that was not thrown yet")
+    gone = [count - len(state.of(player)) for player, count in zip(state.players, thrown, strict=True)]
+    _expect(sum(state.stacks) <= sum(gone), "no more pieces in the stacks than left the board")
+    _expect(all(stack <= sum(gone) - own for stack, own in zip(state.stacks, gone, strict=True)), "enemy pieces in the stacks")
+
+
+def _expect(right: bool, expected: str) -> None:
+    if not right:
+        raise InvalidNotation(f"expected {expected}")

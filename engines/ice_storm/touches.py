@@ -1,0 +1,181 @@
+"""From a measured piece to the squares that it touches, each clear, clear of it, or too close to call (ruling ice_storm.2).
+
+A piece touches a square where the two overlap by more than the measurement can doubt.  Convex outlines overlap unless some
+edge of one has all corners of the other beyond it; how far beyond, in mm, changes with the piece's (x_mm, y_mm, heading_deg)
+to first order by the edge's normal and the lever arm about `base_mm`, so the covariance gives each such distance its
+standard deviation.  A square is touched for sure where no edge parts it from the piece within the 95 % uncertainty; it is
+clear of the piece where one edge does, with the uncertainty to spare.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from engines.ice_storm.place import Place
+from engines.ice_storm.squares import SIDE, Square
+from table.boards import Board, Chessboard
+from table.errors import InputError
+from table.observation import SeenPiece
+from table.pieces import PieceSize
+from table.solids import Array, convex_hull
+
+Z95 = 1.96
+"""Standard deviations either side that hold 95 % of a normal distribution."""
+Call = Literal["touched", "clear", "too close"]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """How far a piece reaches into a square, as measured: least way, in mm, to push it out; below 0 it is beside it."""
+
+    square: Square
+    overlap_mm: float
+    sigma_mm: float
+    call: Call
+
+    def __str__(self) -> str:
+        return f"{self.square}: {self.overlap_mm:.1f} ± {Z95 * self.sigma_mm:.1f} mm, {self.call}"
+
+
+@dataclass(frozen=True, slots=True)
+class Touches:
+    """What a piece touches: squares that it does or may touch, in order; those not listed are clear of it.
+
+    `tips` are the squares that its tip may be in, none where it stands upright.  `on_board` is False where it lies off the
+    board or partly off, None where that is too close to call.
+    """
+
+    squares: tuple[Touch, ...]
+    tips: frozenset[Square]
+    on_board: bool | None
+
+    @property
+    def place(self) -> Place | None:
+        """As moves say it; None off the board."""
+        if self.on_board is False:
+            return None
+        clear = frozenset(touch.square for touch in self.squares if touch.call == "touched")
+        doubtful = frozenset(touch.square for touch in self.squares if touch.call == "too close")
+        return Place(clear, doubtful, self.tips, off_doubtful=self.on_board is None)
+
+
+def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> Touches:
+    """Squares of a chessboard that a piece touches, by its contact with the board or, `overhang`, its plan view.
+
+    A piece that leans rests on some point below its plan view that no picture shows: all squares below it are too close to
+    call, unless there is only one.  Whether pose and size were read for sure is not asked here.  Raises InvalidNotation for a
+    piece that is too large for the squares (see `check_setup`).
+    """
+    rests_somewhere = piece.pose == "leaning" and touching == "contact"
+    seen = _Outline.of(piece, overhang=rests_somewhere or touching == "overhang")
+    found = [touch for square in _near(seen, board) if (touch := _touch(seen, square, board)).call != "clear"]
+    on_board = _on_board(seen, board)
+    if rests_somewhere and (len(found) > 1 or not on_board):
+        found = [Touch(touch.square, touch.overlap_mm, touch.sigma_mm, "too close") for touch in found]
+        on_board = on_board or (None if found else False)
+    return Touches(tuple(found), frozenset() if piece.pose == "upright" else _tips(seen, found, board), on_board)
+
+
+def check_setup(board: Board, size: PieceSize) -> None:
+    """Refuse a board that Ice Storm cannot be played on with pieces of this size (ruling ice_storm.6): raises InputError.
+
+    A piece shorter than a square is wide touches four squares at most, and those share a corner.
+    """
+    if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
+        got = f"a chessboard of {board.files} x {board.ranks}" if isinstance(board, Chessboard) else "another board"
+        raise InputError(f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}")
+    longest_mm = max(math.hypot(size.slant_mm, size.base_mm / 2), size.base_mm * math.sqrt(2))
+    if board.square_mm <= longest_mm:
+        least = f"more than {longest_mm:.1f} mm, the length of a {size} piece (ruling ice_storm.6)"
+        raise InputError(f"board.square_mm: expected {least}, got {board.square_mm:.1f} mm")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outline:
+    """A measured outline, (n, 2) mm counter-clockwise, that moves as its piece does; `tip_mm` (2,) is seen from above."""
+
+    points_mm: Array
+    tip_mm: Array
+    base_mm: Array
+    covariance: Array
+
+    @classmethod
+    def of(cls, piece: SeenPiece, overhang: bool) -> _Outline:
+        points = piece.solid.plan_mm() if overhang else convex_hull(piece.contact_mm)
+        return cls(points, piece.tip_mm, piece.base_mm, piece.covariance)
+
+    def sigma_mm(self, normal: Array, points_mm: Array) -> Array:
+        """Standard deviation, (n,), of how far points (n, 2), carried by the piece, lie along a unit normal (2,)."""
+        arm = points_mm - self.base_mm
+        turning = (normal[1] * arm[:, 0] - normal[0] * arm[:, 1]) * math.pi / 180
+        slope = np.column_stack([np.full(len(arm), normal[0]), np.full(len(arm), normal[1]), turning])
+        variance: Array = np.einsum("ni,ij,nj->n", slope, self.covariance, slope)
+        return np.sqrt(np.maximum(variance, 0.0))
+
+
+_SIDES = ((np.array([1.0, 0.0]), 1), (np.array([0.0, 1.0]), 2), (np.array([-1.0, 0.0]), 3), (np.array([0.0, -1.0]), 0))
+"""Outward normals of a square's sides, with a corner on each (corners counter-clockwise from the lower left)."""
+
+
+def _corners(square: Square, board: Chessboard) -> Array:
+    """Corners of a square, (4, 2), counter-clockwise from the lower left one."""
+    steps = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float) + square
+    corners: Array = np.asarray(board.origin_mm) + board.square_mm * steps
+    return corners
+
+
+def _near(seen: _Outline, board: Chessboard) -> list[Square]:
+    """Squares that the piece may reach, in order."""
+    reach_mm = 1.0 + 6 * max(float(seen.sigma_mm(normal, seen.points_mm).max()) for normal, _ in _SIDES)
+    origin = np.asarray(board.origin_mm)
+    low = np.floor((seen.points_mm.min(axis=0) - reach_mm - origin) / board.square_mm).astype(int).clip(0, SIDE)
+    high = np.floor((seen.points_mm.max(axis=0) + reach_mm - origin) / board.square_mm).astype(int).clip(-1, SIDE - 1)
+    return [Square(file, rank) for file in range(low[0], high[0] + 1) for rank in range(low[1], high[1] + 1)]
+
+
+def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
+    corners = _corners(square, board)
+    # How far each point lies on the inner side of each edge: corners of the piece inside the square's sides, and corners of
+    # the square inside the piece's edges; these turn with the piece, as if its edge were carried with it at that corner.
+    edges = [(normal, (corners[at] - seen.points_mm) @ normal, seen.sigma_mm(normal, seen.points_mm)) for normal, at in _SIDES]
+    for start, end in zip(seen.points_mm, np.roll(seen.points_mm, -1, axis=0), strict=True):
+        along = end - start
+        normal = np.array([along[1], -along[0]]) / math.hypot(*along)
+        edges.append((normal, (start - corners) @ normal, seen.sigma_mm(normal, corners)))
+    deepest = [int(np.argmax(inside)) for _, inside, _ in edges]
+    least = min(range(len(edges)), key=lambda edge: edges[edge][1][deepest[edge]])
+    call: Call = "too close"
+    if all((inside > Z95 * sigma).any() for _, inside, sigma in edges):
+        call = "touched"
+    elif any((inside < -Z95 * sigma).all() for _, inside, sigma in edges):
+        call = "clear"
+    return Touch(square, float(edges[least][1][deepest[least]]), float(edges[least][2][deepest[least]]), call)
+
+
+def _tips(seen: _Outline, found: list[Touch], board: Chessboard) -> frozenset[Square]:
+    """Squares that the tip may be in, among those found; only the one that it reaches into, where nothing else of the piece does."""
+    tip = seen.tip_mm[None]
+    others = seen.points_mm[np.hypot(*(seen.points_mm - tip).T) > 1e-6]
+    maybe, reached = set(), set()
+    for touch in found:
+        corners = _corners(touch.square, board)
+        within = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for normal, at in _SIDES for points in (tip, others)]
+        if all((inside >= -Z95 * sigma).all() for inside, sigma in within[::2]):
+            maybe.add(touch.square)
+            if touch.call == "too close" and any((inside < -Z95 * sigma).all() for inside, sigma in within[1::2]):
+                reached.add(touch.square)
+    return frozenset(reached if len(reached) == 1 and len(maybe) == 2 else maybe)
+
+
+def _on_board(seen: _Outline, board: Chessboard) -> bool | None:
+    """Is all of the piece on the board?  None: too close to call."""
+    outline = board.outline()
+    inside = [(outline[at] - seen.points_mm) @ normal for normal, at in _SIDES]
+    sigma = [seen.sigma_mm(normal, seen.points_mm) for normal, _ in _SIDES]
+    if any((mm < -Z95 * s).any() for mm, s in zip(inside, sigma, strict=True)):
+        return False
+    return True if all((mm > Z95 * s).all() for mm, s in zip(inside, sigma, strict=True)) else None
