@@ -87,7 +87,7 @@ def violation(state: State, move: Move) -> Violation | None:
         return None
     if state.seat is None:
         return Violation("ice.over", f"{OBJECT}; ruling icebreaker.3", f"The game is over: {outcome(state)}.")
-    return _cells_violation(state, move) or _direction_violation(state, move)
+    return _cells_violation(state, state.seat, move) or _direction_violation(state, state.seat, move)
 
 
 def outcome(state: State) -> Outcome | None:
@@ -115,49 +115,49 @@ def _turned(state: State) -> State:
     return replace(state, seat=1 - state.seat)
 
 
-def _cells_violation(state: State, move: Move) -> Violation | None:
+def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     """Is there a ship of the player's to move, and a cell beside it to move to?"""
-    board, player = state.setting.board, state.players[state.seat or 0]
-    other = state.players[1 - (state.seat or 0)]
+    board, player, other = state.setting.board, state.players[seat], state.players[1 - seat]
     here, there = label(move.from_cell), label(move.to_cell)
     for cell in move:
         if not board.cells >> cell & 1:
-            said = f"There is no cell {label(cell)} on a board of {board.size} a side. {_allowed(state)}"
+            said = f"There is no cell {label(cell)} on a board of {board.size} a side. {_allowed(state, seat)}"
             return Violation("ice.cell", RULES, said)
-    if state.ships[1 - (state.seat or 0)] >> move.from_cell & 1:
-        return Violation("ice.turn", RULES, f"The ship on {here} is {other}'s, and it is {player}'s turn. {_allowed(state)}")
-    if not state.ships[state.seat or 0] >> move.from_cell & 1:
-        return Violation("ice.ship", MOVES, f"No ship of {player}'s stands on {here}. {_allowed(state)}")
+    if state.ships[1 - seat] >> move.from_cell & 1:
+        return Violation("ice.turn", RULES, f"The ship on {here} is {other}'s, and it is {player}'s turn. {_allowed(state, seat)}")
+    if not state.ships[seat] >> move.from_cell & 1:
+        return Violation("ice.ship", MOVES, f"No ship of {player}'s stands on {here}. {_allowed(state, seat)}")
     if not board.around[move.from_cell] >> move.to_cell & 1:
-        said = f"A ship moves one step, and {there} is not beside {here}. {_allowed(state, move.from_cell)}"
+        said = f"A ship moves one step, and {there} is not beside {here}. {_allowed(state, seat, move.from_cell)}"
         return Violation("ice.step", MOVES, said)
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
-            said = f"A ship moves to a cell without a ship, and one of {whose}'s stands on {there}. {_allowed(state, move.from_cell)}"
+            said = f"A ship moves to a cell without a ship, and one of {whose}'s stands on {there}. {_allowed(state, seat, move.from_cell)}"
             return Violation("ice.occupied", MOVES, said)
     return None
 
 
-def _direction_violation(state: State, move: Move) -> Violation:
+def _direction_violation(state: State, seat: int, move: Move) -> Violation:
     """Why a ship that stands there, and could enter that cell, may not go that way."""
     here, there = label(move.from_cell), label(move.to_cell)
-    ways = state.ways(state.seat or 0)
-    allowed = _allowed(state, move.from_cell)
+    ways, allowed = state.ways(seat), _allowed(state, seat, move.from_cell)
     if move.from_cell not in ways:
-        return Violation("ice.no_ice", f"{DIRECTION}; ruling icebreaker.1", f"The ship on {here} can reach no iceberg, so it stays. {allowed}")
+        said = f"The ship on {here} can reach no iceberg, so it stays. {allowed}"
+        return Violation("ice.no_ice", "ruling icebreaker.1", said)
     steps, _ = ways[move.from_cell]
     if steps == 1:
-        return Violation("ice.capture", DIRECTION, f"The ship on {here} has ice beside it and must capture, and {there} is open water. {allowed}")
+        said = f"The ship on {here} has ice beside it and must capture, and there is no ice on {there}. {allowed}"
+        return Violation("ice.capture", DIRECTION, said)
     said = f"The closest iceberg is {steps} steps from {here}, and {there} is on no shortest way to it. {allowed}"
     return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", said)
 
 
-def _allowed(state: State, ship: int | None = None) -> str:
-    """What would be allowed, in a sentence: to a ship if it may move, else to all ships of the player."""
-    ways = state.ways(state.seat or 0)
-    if ship in ways:
+def _allowed(state: State, seat: int, ship: int | None = None) -> str:
+    """What would be allowed, in a sentence: to a ship if it may move, else which ships may."""
+    ways = state.ways(seat)
+    if ship is not None and ship in ways:
         return f"It may go to {_either(ways[ship][1])}."
-    return f"{state.players[state.seat or 0].capitalize()} may move a ship on {_either(union(*ways))}."
+    return f"{state.players[seat].capitalize()} may move the ship on {_either(union(*ways))}."
 
 
 def _either(cells: int) -> str:

@@ -32,7 +32,8 @@ class SearchPlayer:
             raise ValueError("the game is over, so there is no move to choose")
         own, others = state.seat, 1 - state.seat
         position = Position(state.ships[own], state.ships[others], state.ice, state.scores[own], state.scores[others])
-        search = _Search(state.setting.board, state.setting.majority)
+        decided = max(state.scores) >= state.setting.majority
+        search = _Search(state.setting.board, state.setting.enough if decided else state.setting.majority)
         value, depth = search.value(position, 1, -2 * WON, 2 * WON), 1
         search.nodes = self.nodes
         try:
@@ -69,10 +70,10 @@ class _Spent(Exception):  # noqa: N818  # no error
 
 
 class _Search:
-    """`nodes` that are left to spend, None for no end of them; `best` move of each position seen, tried first next time."""
+    """`goal` is how many captures win; `nodes` are left to spend, None for no end of them; `best` moves are tried first next time."""
 
-    def __init__(self, board: Board, majority: int) -> None:
-        self.board, self.majority = board, majority
+    def __init__(self, board: Board, goal: int) -> None:
+        self.board, self.goal = board, goal
         self.nodes: int | None = None
         self.best: dict[Position, Move] = {}
 
@@ -82,7 +83,7 @@ class _Search:
             self.nodes -= 1
             if self.nodes < 0:
                 raise _Spent
-        if position.theirs >= self.majority > position.mine or not position.ice:
+        if position.theirs >= self.goal or not position.ice:
             won = WON + position.ice.bit_count()
             return won if position.mine > position.theirs else -won
         if depth == 0:

@@ -14,7 +14,7 @@ from table.observation import SeenPiece
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
+CASES = Path(__file__).resolve().parents[4] / "shared" / "bench" / "cases"
 LOONEY = load_piece_set("looney")
 
 

@@ -1,0 +1,258 @@
+"""What every game of `engines.GAMES` must always do, whoever plays it and whatever is tried.
+
+RINKSIDE_EXAMPLES=20000 tries as many games of each kind; by default there are a few, the same every time.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engines import GAMES
+from engines.errors import IllegalMove, InvalidNotation
+from engines.players import GreedyPlayer, RandomPlayer, playout
+from table.errors import InputError
+
+EXAMPLES = int(os.environ.get("RINKSIDE_EXAMPLES", "40"))
+LONGEST = 5000
+"""Moves after which a game that chance plays would surely be over."""
+STARTS = [
+    tuple(part.strip() for part in line.split("|"))
+    for line in Path(__file__).with_name("starts.txt").read_text().splitlines()
+    if line.strip() and not line.startswith("#")
+]
+games = pytest.mark.parametrize("name", GAMES)
+several = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+seeds = st.integers(0, 2**32)
+
+
+def ice_boule_pieces(state):
+    lying = [len(state.layout.of(player)) for player in state.players]
+    return all(here <= thrown <= 4 for here, thrown in zip(lying, state.thrown, strict=True))
+
+
+def icebreaker_pieces(state):
+    first, second = state.ships
+    apart = first & second == first & state.ice == second & state.ice == 0
+    cells = state.setting.board.cells
+    inside = (first | second | state.ice) & ~cells == 0
+    return apart and inside and first.bit_count() == second.bit_count() == 3 and state.ice.bit_count() + sum(state.scores) == cells.bit_count() - 6
+
+
+PIECES_ADD_UP = {"ice_boule": ice_boule_pieces, "icebreaker": icebreaker_pieces}
+
+
+def starts(name):
+    """First states of a game."""
+    rows = [(players.split(), rulings.split()) for game, players, rulings in STARTS if game == name]
+    return [GAMES[name].start(players, dict(word.split("=") for word in rulings)) for players, rulings in rows]
+
+
+def check_state(game, state):
+    """What holds for every state that there is."""
+    line = str(state)
+    assert "\n" not in line
+    assert game.State.parse(line) == state
+    assert hash(game.State.parse(line)) == hash(state)
+    assert PIECES_ADD_UP[game.NAME](state), line
+    assert len(state.scores) == len(state.players)
+    assert state.next is None or state.next in state.players
+    assert game.turn(state).endswith(".")
+    document = game.state_document(state)
+    msgspec.json.encode(document)
+    assert document["state"] == line
+    over = game.outcome(state) is not None
+    assert document["outcome"] == (str(game.outcome(state)) if over else None)
+    legal = game.legal_moves(state)
+    moves = list(legal)
+    assert len(legal) == len(moves) == len(set(moves))
+    assert bool(moves) != over, f"{line}: either the game is over or something is legal"
+    assert str(legal)
+    for move in moves:
+        assert game.parse_move(str(move)) == move
+        assert move in legal
+        assert game.violation(state, move) is None
+
+
+def check_attempt(game, state, move):
+    """`in`, `violation` and `play` agree on any move, and the state stays as it was; the violation, if any."""
+    line = str(state)
+    wrong = game.violation(state, move)
+    assert (move in game.legal_moves(state)) == (wrong is None), f"{move} in {line}"
+    if wrong is None:
+        check_state(game, game.play(state, move))
+    else:
+        assert wrong.code
+        assert wrong.clause
+        assert wrong.said.endswith(".")
+        assert "\n" not in wrong.said
+        with pytest.raises(IllegalMove) as raised:
+            game.play(state, move)
+        assert raised.value.violation == wrong
+    assert str(state) == line
+    assert game.State.parse(line) == state
+    return wrong
+
+
+def read(parse, text):
+    """What the text says; None where it is refused, in one line that quotes it."""
+    try:
+        return parse(text)
+    except InvalidNotation as error:
+        said = str(error)
+    assert repr(text) in said
+    assert "\n" not in said
+    return None
+
+
+@games
+def test_every_game_has_starts(name):
+    assert starts(name)
+
+
+@games
+@several
+@given(st.data(), seeds)
+def test_games_to_the_end(name, data, seed):
+    """Every state and move holds what it must, and the log of the game leads to where the game ended."""
+    game, chance = GAMES[name], Random(seed)
+    player = data.draw(st.sampled_from([RandomPlayer, RandomPlayer, GreedyPlayer]))(game, chance)
+    first = before = data.draw(st.sampled_from(starts(name)))
+    check_state(game, first)
+    log, keys = [], set(game.state_document(first))
+    for move, after in playout(game, first, player.choose):
+        assert len(log) < LONGEST, f"no end: {after}"
+        line = str(before)
+        assert game.play(before, move) == after
+        assert str(before) == line, "play changed the state that it was given"
+        if len(log) < 12 or chance.random() < 0.1 or game.outcome(after):
+            check_state(game, after)
+            assert set(game.state_document(after)) == keys
+        log.append(str(move))
+        before = after
+    assert not list(game.legal_moves(before))
+    assert game.parse_move(log[-1]) not in game.legal_moves(before)
+    assert str(game.outcome(before))
+    again = first
+    for text in log:
+        again = game.play(again, game.parse_move(text))
+    assert again == before
+
+
+@cache
+def pool(name):
+    """Moves of all kinds: from every start of the game, some way into it, played by chance."""
+    game, chance = GAMES[name], Random(7)
+    found = {}
+    for first in starts(name):
+        state = first
+        for _ in range(60):
+            moves = list(game.legal_moves(state))
+            if not moves:
+                break
+            found |= dict.fromkeys(chance.sample(moves, min(5, len(moves))))
+            state = game.play(state, chance.choice(moves))
+    return list(found)
+
+
+def mutated(chance, text, letters):
+    """The text with some of its characters left out, doubled, swapped or replaced."""
+    for _ in range(chance.randint(1, 3)):
+        at, to = sorted(chance.randrange(len(text) + 1) for _ in "ab")
+        piece = chance.choice(["", chance.choice(letters), text[at:to] * 2])
+        text = text[:at] + piece + text[chance.choice([at, at + 1, to]) :]
+    return text
+
+
+@games
+@several
+@given(st.data(), seeds)
+def test_whatever_is_tried(name, data, seed):
+    """Moves from elsewhere and moves that are nearly right: refused by a rule or legal, never both, never a crash."""
+    game, chance = GAMES[name], Random(seed)
+    state = data.draw(st.sampled_from(starts(name)))
+    letters = sorted(set("".join(map(str, pool(name)))))
+    for _ in range(chance.choice([2, 10, 40])):
+        legal = list(game.legal_moves(state))
+        if not legal:
+            break
+        state = game.play(state, chance.choice(legal))
+    near = [str(move) for move in game.legal_moves(state)]
+    for _ in range(8):
+        check_attempt(game, state, chance.choice(pool(name)))
+        text = mutated(chance, chance.choice(near or list(map(str, pool(name)))), letters)
+        if (move := read(game.parse_move, text)) is not None:
+            assert game.parse_move(str(move)) == move
+            check_attempt(game, state, move)
+
+
+@games
+@several
+@given(st.data(), seeds)
+def test_lines_that_are_nearly_states(name, data, seed):
+    """A line is a state that can be played on from, or it is refused and quoted."""
+    game, chance = GAMES[name], Random(seed)
+    state = data.draw(st.sampled_from(starts(name)))
+    for _ in range(chance.choice([0, 3, 30])):
+        legal = list(game.legal_moves(state))
+        if not legal:
+            break
+        state = game.play(state, chance.choice(legal))
+    for _ in range(5):
+        text = mutated(chance, str(state), sorted(set(str(state))))
+        if (other := read(game.State.parse, text)) is not None:
+            check_state(game, other)
+
+
+@games
+@given(text=st.text())
+def test_any_text(name, text):
+    """Text that is no notation is refused and quoted."""
+    game = GAMES[name]
+    for parse in (game.parse_move, game.State.parse):
+        if (found := read(parse, text)) is not None:
+            assert parse(str(found)) == found
+
+
+@games
+def test_a_state_cut_short(name):
+    for state in starts(name):
+        line = str(state)
+        for length in range(len(line)):
+            with pytest.raises(InvalidNotation):
+                GAMES[name].State.parse(line[:length])
+
+
+@games
+@pytest.mark.parametrize(
+    ("players", "rulings", "expected"),
+    [
+        ([], {}, "players: expected"),
+        (["blue", "anna"], {}, "players: expected"),
+        (["blue", "blue"], {}, "players: expected each colour once, got 'blue' 2 times"),
+        (["red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink"], {}, "players: expected"),
+        (None, {"luck": "good"}, "rulings: expected"),
+        (None, None, "rulings."),
+    ],
+)
+def test_a_game_that_cannot_start(name, players, rulings, expected):
+    game = GAMES[name]
+    players = list(starts(name)[0].players) if players is None else players
+    rulings = {game.RULINGS[0].name: "perhaps"} if rulings is None else rulings
+    with pytest.raises(InputError) as raised:
+        game.start(players, rulings)
+    assert str(raised.value).startswith(expected)
+
+
+@games
+def test_rulings_are_told(name):
+    for ruling in GAMES[name].RULINGS:
+        assert ruling.values
+        assert ruling.cites
+        assert ruling.said
+    assert {ruling.name for ruling in GAMES[name].RULINGS} == set(GAMES[name].state_document(starts(name)[0])["rulings"])
