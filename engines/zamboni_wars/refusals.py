@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from engines.errors import Violation
 from engines.zamboni_wars.board import SIDE, Space
-from engines.zamboni_wars.driving import Laws, Way, breach, layers, reachable
+from engines.zamboni_wars.driving import Laws, Stand, Way, breach, layers, reachable
 from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import RANGE, State
 
-MOVEMENT, COVER, FIRING = "Movement", "Treehouse Cover Rule", "Firing Your Laser"
+MOVEMENT, FIRING, WARP, COVER = "Movement", "Firing Your Laser", "Warp Zone Rule", "Treehouse Cover Rule"
 FARTHEST = 12
 """Points up to which a refusal looks for what an end would have cost."""
 
@@ -52,17 +52,16 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str,
         yield "zamboni.move.occupied", MOVEMENT, f"{state.others[move.space]} stands there, and two Zambonis cannot share a space"
     spent = len(next(iter(reachable(state, points).values())))
     if (cost := _cost(state, move, range(spent))) is not None:
-        must = f"all {points} must be spent" if spent == points else f"as many as possible must be spent, here {spent}"
-        yield "zamboni.move.points", f"{MOVEMENT}; ruling zamboni_wars.4", f"that takes {_points(cost)}, and {must}"
-    if _way(state, points, move, Laws(no_two_turns=False)):
-        why = "that takes two turns in a row, and between two turns it has to leave its space"
-        yield "zamboni.move.turns", f"{MOVEMENT}; ruling zamboni_wars.3", why
-    if way := _way(state, points, move, laws := Laws(arrows=False)):
+        must = "all points" if spent == points else f"as many points as possible, here {spent},"
+        why = f"that takes {_points(cost)}, and {must} must be spent"
+        if _way(state, [points], move, Laws(no_two_turns=False)):
+            yield "zamboni.move.turns", f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4", f"{why}: two turns in a row count as one"
+        yield "zamboni.move.points", f"{MOVEMENT}; ruling zamboni_wars.4", why
+    if way := _way(state, [points], move, laws := Laws(arrows=False)):
         stand, _ = breach(state, way, laws)
         yield "zamboni.move.arrows", f"{MOVEMENT}; ruling zamboni_wars.2", f"no arrow on {stand.space} leads {stand.facing}"
-    if way := _way(state, points, move, laws := Laws(solid=False)):
-        _, there = breach(state, way, laws)
-        yield _blocked(state, there)
+    if way := _way(state, range(1, points + 1), move, laws := Laws(solid=False)):
+        yield _blocked(state, *breach(state, way, laws))
     if cost := _cost(state, move, range(points + 1, FARTHEST + 1)):
         yield "zamboni.move.far", MOVEMENT, f"that takes {_points(cost)} or more"
     yield "zamboni.move.way", MOVEMENT, f"no way of up to {FARTHEST} points leads there"
@@ -77,19 +76,24 @@ def _cost(state: State, move: Drive, points: Iterable[int]) -> int | None:
     return None
 
 
-def _way(state: State, points: int, move: Drive, laws: Laws) -> Way | None:
-    """A way with so many points to the same space and facing, if only `laws` held."""
-    *_, reached = islice(layers(state, laws), points)
-    return next((way for stand, way in reached.items() if (stand.space, stand.facing) == (move.space, move.facing)), None)
+def _way(state: State, points: Collection[int], move: Drive, laws: Laws) -> Way | None:
+    """A way with one of these numbers of points to the same space and facing, if only `laws` held."""
+    for cost, layer in enumerate(islice(layers(state, laws), max(points)), 1):
+        ways = [way for stand, way in layer.items() if (stand.space, stand.facing) == (move.space, move.facing)]
+        if ways and cost in points:
+            return ways[0]
+    return None
 
 
-def _blocked(state: State, there: Space | str) -> tuple[str, str, str]:
-    """Code, clause and reason for what stands in the way."""
+def _blocked(state: State, stand: Stand, there: Space | str) -> tuple[str, str, str]:
+    """Code, clause and reason for what is in the way on a space that was to be entered."""
     player = next((player for space, player in state.others.items() if space == there), None)
+    if there != stand.space.ahead(stand.facing):
+        why = f"{player or 'a cover die'} is on {there}, and nobody warps into an occupied space"
+        return "zamboni.move.warp", f"{WARP}; rulings zamboni_wars.7 and zamboni_wars.9", why
     if player:
         return "zamboni.move.blocked", MOVEMENT, f"{player} stands in the way on {there} and has to be driven round"
-    clause = f"{COVER}; ruling zamboni_wars.9"
-    return "zamboni.move.blocked", clause, f"the cover die on {there} stands in the way and cannot be pushed on from that side"
+    return "zamboni.move.blocked", f"{COVER}; ruling zamboni_wars.9", f"the cover die on {there} is in the way and cannot be pushed on"
 
 
 def _allowed(ends: Iterable[Drive], move: Drive) -> str:
@@ -113,9 +117,10 @@ def fire_violation(state: State, target: str) -> Violation | None:
 
 
 def firing(state: State) -> str:
-    """What a player who is aimed at somebody may do."""
-    hold = " or hold fire" if state.ruling("fire") == "may" else ""
-    return f"{state.to_move.capitalize()} may fire at {state.in_sight}{hold}."
+    """What a player who is aimed at somebody may or has to do."""
+    if state.ruling("fire") == "may":
+        return f"{state.to_move.capitalize()} may fire at {state.in_sight} or hold fire."
+    return f"{state.to_move.capitalize()} has to fire at {state.in_sight}."
 
 
 def _missed(state: State, target: str) -> tuple[str, str, str]:

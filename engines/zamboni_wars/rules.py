@@ -111,7 +111,7 @@ def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     match state.phase, move:
         case Over(), _:
-            return Violation("zamboni.over", WINNING, f"{_tried(state, move)}, but the game is over: {outcome(state)}.")
+            return Violation("zamboni.over", WINNING, f"'{move}' was tried, but the game is over: {outcome(state)}.")
         case (RollOff() | Rolling(), Roll()) | (Shooting(), Die()):
             return None
         case Moving(points), Drive():
@@ -121,10 +121,10 @@ def violation(state: State, move: Move) -> Violation | None:
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
-            said = f"{_tried(state, move)}, but who is aimed at a Zamboni fires: so it was ruled before play. {turn(state)}"
+            said = f"{state.to_move.capitalize()} holds fire, but here who is aimed at a Zamboni has to fire. {turn(state)}"
             return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
         case _:
-            return Violation(f"zamboni.{_KINDS[type(move)]}.time", SEQUENCE, f"{_tried(state, move)}, but it is not the time for that. {turn(state)}")
+            return Violation(_OUT_OF_TIME[type(move)], SEQUENCE, f"'{move}' was tried, but it is not the time for that. {turn(state)}")
 
 
 def legal_moves(state: State) -> LegalMoves:
@@ -157,11 +157,13 @@ def turn(state: State) -> str:
             assert_never(state.phase)
 
 
-_KINDS = {Roll: "roll", Drive: "move", Fire: "fire", Hold: "hold", Die: "die"}
-
-
-def _tried(state: State, move: Move) -> str:
-    return f"{state.to_move.capitalize()} tries '{move}'"
+_OUT_OF_TIME = {
+    Roll: "zamboni.roll.time",
+    Drive: "zamboni.move.time",
+    Fire: "zamboni.fire.time",
+    Hold: "zamboni.hold.time",
+    Die: "zamboni.die.time",
+}
 
 
 def _changed(state: State, player: str, nest: Zamboni | None) -> State:

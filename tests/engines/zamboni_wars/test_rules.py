@@ -1,0 +1,260 @@
+"""The rules of Zamboni Wars: golden playthroughs, a row for every violation, bad notation, players and rulings."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import engines.zamboni_wars as zamboni_wars
+from engines.errors import IllegalMove, InvalidNotation
+from engines.zamboni_wars import RULINGS, Board, State, legal_moves, outcome, parse_move, play, start, state_document, violation
+from engines.zamboni_wars.board import Space
+from engines.zamboni_wars.moves import Die, Drive, Roll
+from table.errors import InputError
+
+DATA = Path(__file__).with_name("data")
+
+
+def rows(name):
+    """Lines of a data file without comments and blank ones."""
+    return [line for line in (DATA / name).read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def looked_up(document, path):
+    for key in path.split("."):
+        document = document[key]
+    return str(document).replace(" ", "_").replace("'", "")
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("play_*.txt")), ids=lambda path: path.stem)
+def test_golden_playthrough(path):
+    """`->` checks the state, with `_` for spaces and no quotes; `!!` the code of a refusal."""
+    players, rulings, state, move, refused = (), {}, None, None, None
+    for line in rows(path.name):
+        words = shlex.split(line)
+        if words[0] == "players":
+            players = words[1:]
+            state = start(players, rulings)
+        elif words[0] == "rulings":
+            rulings = dict(word.split("=") for word in words[1:])
+            state = start(players, rulings) if players else None
+        elif words[0] == "->":
+            for word in words[1:]:
+                key, _, expected = word.partition("=")
+                assert looked_up(state_document(state), key) == expected, f"{key} after {move}"
+        elif words[0] == "!!":
+            assert refused == words[1], f"{move}: expected {words[1]}"
+            refused = None
+        else:
+            assert refused is None, f"{refused} was refused"
+            move = line
+            try:
+                state = play(state, parse_move(move))
+            except IllegalMove as error:
+                refused = error.violation.code
+            assert State.parse(str(state)) == state
+    assert refused is None, f"{refused} was refused"
+
+
+def violation_rows():
+    state = None
+    for line in rows("violations.txt"):
+        if line.startswith("state "):
+            state = line.removeprefix("state ")
+        else:
+            move, _, code = line.rpartition("|")
+            yield pytest.param(state, move.strip(), code.strip(), id=f"{code.strip()}: {move.strip()}")
+
+
+@pytest.mark.parametrize(("state", "move", "code"), list(violation_rows()))
+def test_violation(state, move, code):
+    line, state, move = state, State.parse(state), parse_move(move)
+    wrong = violation(state, move)
+    assert wrong is not None
+    assert wrong.code == code
+    assert wrong.clause
+    assert wrong.said.endswith(".")
+    assert move not in legal_moves(state)
+    assert move not in list(legal_moves(state))
+    with pytest.raises(IllegalMove, match=re.escape(wrong.said)) as raised:
+        play(state, move)
+    assert raised.value.violation == wrong
+    assert str(state) == line
+
+
+def test_every_violation_code_has_a_row():
+    sources = Path(zamboni_wars.__file__).parent.glob("*.py")
+    codes = {code for source in sources for code in re.findall(r'"(zamboni\.[a-z_.]+)"', source.read_text())}
+    assert codes == {row.values[2] for row in violation_rows()}
+
+
+@pytest.mark.parametrize("line", rows("sentences.txt"))
+def test_a_refusal_reads_like_an_umpire(line):
+    state, move, said = (part.strip() for part in line.split(" | "))
+    assert str(violation(State.parse(state), parse_move(move))) == said
+
+
+@pytest.mark.parametrize("row", rows("bad_moves.txt"))
+def test_bad_notation_is_quoted(row):
+    text, _, expected = row.rpartition("|")
+    text = text.strip()
+    with pytest.raises(InvalidNotation) as raised:
+        parse_move(text)
+    assert expected.strip() in str(raised.value)
+    assert repr(text) in str(raised.value)
+
+
+@pytest.mark.parametrize("pips", [0, 7, -1, 2.5])
+@pytest.mark.parametrize("die", [Roll, Die])
+def test_a_die_has_six_sides(die, pips):
+    with pytest.raises(InvalidNotation, match="expected a die of 1 to 6"):
+        die(pips)
+
+
+MOVING = (
+    "players yellow red blue green; zambonis c6 E 3, f3 S 2, -, a1 N 1; to_move yellow; phase move 4; dice b2 e5; "
+    "board yellow=SE red=SW green=NE blue=NW; rulings warp=on cover=on fire=may."
+)
+ROLL_OFF = (
+    "players yellow red blue green; zambonis a6 E 3, f6 S 3, f1 W 3, a1 N 3; to_move blue; phase roll-off red=3 blue=- green=-; dice b5; "
+    "board yellow=SE red=SW green=NE blue=NW; rulings warp=on cover=on fire=may."
+)
+
+
+@pytest.mark.parametrize(("good", "row"), [*((MOVING, row) for row in rows("bad_states.txt")), *((ROLL_OFF, row) for row in rows("bad_roll_offs.txt"))])
+def test_bad_state_is_refused(good, row):
+    change, _, expected = row.rpartition(" | ")
+    was, came = change.split(" =>")
+    assert was in good
+    assert str(State.parse(good)) == good
+    text = good.replace(was, came.strip())
+    with pytest.raises(InvalidNotation) as raised:
+        State.parse(text)
+    assert expected.strip() in str(raised.value)
+    assert repr(text) in str(raised.value)
+
+
+@pytest.mark.parametrize("good", [MOVING, ROLL_OFF], ids=["moving", "roll-off"])
+def test_a_state_cut_short_is_refused(good):
+    for length in range(len(good)):
+        with pytest.raises(InvalidNotation):
+            State.parse(good[:length])
+
+
+@pytest.mark.parametrize(
+    ("players", "rulings", "expected"),
+    [
+        ((), {}, "players: expected 2 to 4, got 0"),
+        (("yellow",), {}, "players: expected 2 to 4, got 1"),
+        (("yellow", "red", "blue", "green", "pink"), {}, "players: expected 2 to 4, got 5"),
+        (("yellow", "pink"), {}, "players: expected colours of the coasters (yellow, red, blue, green), got 'pink'"),
+        (("yellow", "yellow"), {}, "players: expected each colour once, got 'yellow' 2 times"),
+        (("yellow", "red"), {}, "two players take opposite coasters (yellow and blue, or red and green), got yellow and red"),
+        (("red", "yellow", "blue"), {}, "turns go clockwise round the board: expected red blue yellow, got red yellow blue"),
+        (("red", "green"), {"warp": "yes"}, "rulings.warp: expected off or on, got 'yes'"),
+        (("red", "green"), {"range": "5"}, "rulings: expected names among warp, cover, fire, got 'range'"),
+    ],
+)
+def test_a_game_that_cannot_start(players, rulings, expected):
+    with pytest.raises(InputError, match=re.escape(expected)):
+        start(players, rulings)
+
+
+@pytest.mark.parametrize("players", ["yellow blue", "green red", "blue yellow", "green yellow red", "red blue green", "blue green yellow red"])
+def test_players_sit_clockwise(players):
+    homes = {"yellow": "a6 E 3", "red": "f6 S 3", "blue": "f1 W 3", "green": "a1 N 3"}
+    state = start(players.split(), {})
+    assert {player: str(nest) for player, nest in state.left.items()} == {player: homes[player] for player in players.split()}
+    assert state.to_move == players.split()[0]
+
+
+def test_colours_go_home_wherever_their_coasters_lie():
+    state = start(["pink", "black"], {"cover": "on"}, Board.usual([["black", "cyan"], ["white", "pink"]]))
+    assert str(state.left["pink"]) == "f1 W 3"
+    for pips in (2, 5):
+        state = play(state, Roll(pips))
+    assert state.dice == (Space.parse("b5"),)
+    assert state.to_move == "pink"
+    assert State.parse(str(state)) == state
+
+
+@pytest.mark.parametrize(("players", "dice"), [("yellow blue", 1), ("yellow red blue", 1), ("yellow red blue green", 2)])
+def test_one_cover_die_for_every_two_players(players, dice):
+    state = start(players.split(), {"cover": "on"})
+    while "roll-off" in str(state.phase):
+        state = play(state, Roll(1 + state.players.index(state.to_move)))
+    assert len(state.dice) == dice
+    assert start(players.split(), {}).dice == ()
+
+
+@pytest.mark.parametrize(("layers", "hits"), [(3, [5, 6]), (2, [4, 5, 6])])
+def test_what_a_shot_needs(layers, hits):
+    line = f"players yellow blue; zambonis a6 E 3, c6 S {layers}; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
+    shot = play(State.parse(f"{line}rulings warp=off cover=off fire=may."), parse_move("fire blue"))
+    after = {pips: play(shot, Die(pips)).left["blue"].layers for pips in range(1, 7)}
+    assert after == {pips: layers - (pips in hits) for pips in range(1, 7)}
+    assert {play(shot, Die(pips)).to_move for pips in after} == {"blue"}
+
+
+def test_legal_moves_in_words():
+    state = start(["yellow", "blue"], {"cover": "on"})
+    assert str(legal_moves(state)) == "roll 1 to 6"
+    assert [str(move) for move in legal_moves(state)] == [f"roll {pips}" for pips in range(1, 7)]
+    for text in ("roll 2", "roll 1", "roll 1"):
+        state = play(state, parse_move(text))
+    assert str(legal_moves(state)) == "b6 E | a6 N | a6 NE | a6 SE | a6 S | a6 SW | a6 W | a6 NW"
+    assert len(legal_moves(state)) == 8
+    assert "b6 E" not in legal_moves(state), "text is no move until it is parsed"
+    state = State.parse(str(state).replace("f1 W 3", "c6 W 2").replace("move 1", "fire blue"))
+    assert str(legal_moves(state)) == "fire blue | hold"
+    state = play(state, parse_move("fire blue"))
+    assert str(legal_moves(state)) == "die 1 to 6"
+    assert [str(move) for move in legal_moves(state)] == [f"die {pips}" for pips in range(1, 7)]
+
+
+def test_a_finished_game_allows_nothing():
+    state = State.parse("players yellow blue; zambonis -, c6 S 1; to_move blue; phase over; dice -; board yellow=SE red=SW green=NE blue=NW; "
+                        "rulings warp=off cover=off fire=may.")  # fmt: skip
+    assert str(legal_moves(state)) == "nothing: the game is over"
+    assert not legal_moves(state)
+    assert list(legal_moves(state)) == []
+    assert str(outcome(state)) == "blue won with the last Zamboni, 1 layer left"
+
+
+def test_where_only_firing_is_allowed():
+    state = State.parse(f"players yellow blue; zambonis a6 E 3, c6 S 1; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
+                        "rulings warp=off cover=off fire=must.")  # fmt: skip
+    assert str(legal_moves(state)) == "fire blue"
+    assert str(outcome(play(state, parse_move("fire blue")))) == "yellow won with the last Zamboni, 3 layers left"
+
+
+@pytest.mark.parametrize(
+    ("phase", "said"),
+    [
+        ("roll", "Yellow rolls for movement."),
+        ("move 1", "Yellow moves and spends 1 point."),
+        ("move 4", "Yellow moves and spends 4 points."),
+        ("fire blue", "Yellow may fire at blue or hold fire."),
+        ("shot blue", "Yellow rolls for the shot at blue; 4 or more hits."),
+    ],
+)
+def test_whose_turn_in_words(phase, said):
+    line = f"players yellow blue; zambonis a6 E 3, c6 S 2; to_move yellow; phase {phase}; dice -; board {zamboni_wars.board.USUAL}; "
+    assert state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"] == said
+
+
+def test_the_roll_off_in_words():
+    assert state_document(State.parse(ROLL_OFF))["turn"] == "Blue rolls for the cover die: the highest roll gets it."
+    assert state_document(State.parse(ROLL_OFF))["rolls"] == {"red": 3, "blue": None, "green": None}
+
+
+def test_dice_are_sorted_whatever_way_they_are_written():
+    assert parse_move("c6 E dice e2 b4") == parse_move(" c6  E dice b4 e2 ") == Drive(Space.parse("c6"), "E", (Space.parse("b4"), Space.parse("e2")))
+
+
+def test_the_module_has_the_shape_of_a_game():
+    assert zamboni_wars.NAME == "zamboni_wars"
+    assert [ruling.name for ruling in RULINGS] == ["warp", "cover", "fire"]
+    for name in ("start", "parse_move", "play", "legal_moves", "violation", "outcome", "State", "state_document"):
+        assert hasattr(zamboni_wars, name)
