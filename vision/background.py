@@ -145,12 +145,12 @@ def _median_along(strip: NDArray[np.uint8], step_mm: float) -> Field:
     return np.asarray((1 - share) * medians[:, right - 1] + share * medians[:, right], np.float32)
 
 
-def _masked_median(image: NDArray[np.uint8], usable: Mask, window: int) -> NDArray[np.uint8]:
+def _masked_median(image: Image, usable: Mask, window: int) -> Image:
     """Median over a square window of the usable pixels: the others alternate between black and white, and cancel."""
     rows, columns = np.indices(usable.shape)
-    checker = ((rows + columns) % 2 * 255).astype(np.uint8)
-    filled = np.where(usable[..., None], image, checker[..., None])
-    return np.stack([np.asarray(cv2.medianBlur(np.ascontiguousarray(filled[..., k]), window), np.uint8) for k in range(3)], axis=-1)
+    checker = np.asarray((rows + columns) % 2 * 255, np.uint8)
+    bands = [cv2.medianBlur(np.where(usable, image[..., k], checker), window) for k in range(3)]
+    return np.stack([np.asarray(band, np.uint8) for band in bands], axis=-1)
 
 
 def _blend(view: TableView, board: Chessboard, layers: list[Field]) -> Field:

@@ -30,7 +30,8 @@ SMALLEST_SHARE = 0.45
 """A silhouette that finds less than this share of itself foreign is no piece."""
 OTHER_COLOUR, SHADE, NOTHING = -0.35, -0.35, -1.0
 """Worth of a pixel under a silhouette: another colour, shadow on the ground, and plain ground; of its own colour up to 1."""
-FAINT = 0.8
+FAINT, ENCLOSE = 0.8, 7
+"""Worth of a pixel of a piece on ground of its own colour, and the gap in pixels that its edges may enclose."""
 FULL_WORTH = 4.0
 """A pixel is fully worth a colour that is nearer than shadow by this squared distance."""
 LIKE_COLOUR = 9.0
@@ -39,7 +40,7 @@ LIKE_COLOUR = 9.0
 
 CARD = 1.4
 """A fiducial's card, its white margin included, against the printed square."""
-HAND_MM, HAND_BASES = 16.0, 0.75
+HAND_MM, HAND_BASES = 18.0, 1.0
 """A patch, shadows left out, that holds a disc of this radius, in mm and in bases of the largest piece, is a hand or an arm."""
 RIVALS = 4
 """Other sizes, poses and headings that are tried at a place beside the best silhouette."""
@@ -84,7 +85,17 @@ def candidates(view: TableView, ground: Background, setup: Setup, paper: Array) 
     widest = max(HAND_MM, HAND_BASES * max(piece.base_mm for piece in setup.sizes))
     lit = worth.max(axis=0) > SHADE
     patches = [blob for blob in blobs if _widest_mm(blob[2] & lit[blob[0], blob[1]]) <= widest]
-    found = [candidate for blob in patches for candidate in _pursue(blob, worth, faint, view, setup)]
+    found = []
+    for rows, columns, mask in patches:
+        own = np.where(mask, worth[:, rows, columns], np.float32(NOTHING))
+        some, rest = _take(own, (rows, columns, mask), view, setup)
+        faint[rows, columns] &= rest | ~mask
+        found += some
+    # Of a white piece on white only edges differ: what they enclose is looked at as a whole.
+    whole = cv2.morphologyEx(faint.astype(np.uint8), cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (ENCLOSE, ENCLOSE))) > 0
+    for rows, columns, mask in _blobs(whole, setup):
+        if _widest_mm(mask) <= widest:
+            found += _take(np.where(mask, np.float32(FAINT), np.float32(NOTHING))[None], (rows, columns, mask), view, setup)[0]
     return Search(tuple(found), hand=len(patches) < len(blobs))
 
 
@@ -92,13 +103,14 @@ def _widest_mm(mask: Mask) -> float:
     return float(cv2.distanceTransform(np.pad(mask, 1).astype(np.uint8), cv2.DIST_L2, 5).max()) * SEARCH_MM
 
 
-def _worth(view: TableView, ground: Background, setup: Setup, paper: Array) -> tuple[Mask, Field, Field]:
-    """What is foreign (h, w), what each pixel is worth to each colour (c, h, w), and to a piece on ground of its own colour
-    (h, w), which differs from the ground no more than a shadow would; at SEARCH_MM a pixel."""
+def _worth(view: TableView, ground: Background, setup: Setup, paper: Array) -> tuple[Mask, Field, Mask]:
+    """What is foreign (h, w), what each pixel is worth to each colour (c, h, w), and where a piece may lie on ground of its
+    own neutral colour (h, w), from which it differs no more than a shadow would; at SEARCH_MM a pixel."""
     h, w = view.light.shape[:2]
     size = (round(w * view.step_mm / SEARCH_MM), round(h * view.step_mm / SEARCH_MM))
     distance = np.where(_fiducials(view, setup), 0, ground.distance)
-    foreign = cv2.resize((distance > FOREIGN).astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.4
+    share = cv2.resize((distance > FOREIGN).astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    foreign = np.asarray(cv2.morphologyEx((share > 0.4).astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8)) > 0)
     light = cv2.resize(view.light, size, interpolation=cv2.INTER_AREA)
     under = cv2.resize(ground.light, size, interpolation=cv2.INTER_AREA)
     worth = np.full((len(setup.colours), *foreign.shape), NOTHING, np.float32)
@@ -108,9 +120,10 @@ def _worth(view: TableView, ground: Background, setup: Setup, paper: Array) -> t
     gain = np.clip((shade - distances) / FULL_WORTH, SHADE, 1.0)
     like = distances < distances.min(axis=1, keepdims=True) + LIKE_COLOUR
     worth[:, foreign] = np.where(like, gain, OTHER_COLOUR).T
-    neutral = [colour in NEUTRAL for colour in setup.colours]
-    faint = np.full(foreign.shape, NOTHING, np.float32)
-    faint[foreign] = np.where((distances[:, neutral] < LIKE_COLOUR).any(axis=1), FAINT, OTHER_COLOUR)
+    neutral = tuple(colour for colour in setup.colours if colour in NEUTRAL)
+    faint = np.zeros(foreign.shape, bool)
+    alike = (colour_distances(seen, bare, paper, neutral) < LIKE_COLOUR) & (colour_distances(bare, bare, paper, neutral) < LIKE_COLOUR)
+    faint[foreign] = alike.any(axis=1)
     return foreign, worth, faint
 
 
@@ -143,18 +156,8 @@ def _least_mm2(setup: Setup) -> float:
     return 0.3 * min(piece.base_mm for piece in setup.sizes) ** 2
 
 
-def _pursue(blob: Blob, worth: Field, faint: Field, view: TableView, setup: Setup) -> list[Candidate]:
-    """Take silhouettes out of a blob, the best first, until too little is left; then faint ones out of the rest."""
-    rows, columns, mask = blob
-    own = np.where(mask, worth[:, rows, columns], np.float32(NOTHING))
-    found, rest = _take(own, blob, view, setup)
-    if any(colour in NEUTRAL for colour in setup.colours):
-        own = np.where(rest, faint[None, rows, columns], np.float32(NOTHING))
-        found += _take(own, (rows, columns, rest), view, setup)[0]
-    return found
-
-
 def _take(own: Field, blob: Blob, view: TableView, setup: Setup) -> tuple[list[Candidate], Mask]:
+    """Take silhouettes out of a blob, the best first, until too little is left; also what is left (h, w)."""
     rows, columns, mask = blob
     if mask.sum() * SEARCH_MM**2 <= _least_mm2(setup):
         return [], mask

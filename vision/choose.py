@@ -9,7 +9,8 @@ import numpy as np
 from table.solids import Array, convex_hull
 from vision.background import Background
 from vision.candidates import Candidate
-from vision.solidfit import BAND_MM, HUBER, PIXELS_A_LOOK, Explained, Fit, Hypothesis, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
+from vision.edges import snap
+from vision.solidfit import BAND_MM, HUBER, Explained, Fit, Hypothesis, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
 from vision.tableview import TableView
 
 WORTH_LOOKS = 2.0
@@ -22,12 +23,14 @@ LOOKS_TOGETHER = 10.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The solid that explains a place best, its probability against its rivals, and the log odds against bare ground."""
+    """The solid that explains a place best, with the covariance (3, 3) of (x_mm, y_mm, heading_deg), the probability of its
+    size and pose, and the log likelihood ratio, in looks, over bare ground; `fit` is how it explains the picture."""
 
-    fit: Fit
+    guess: Hypothesis
+    covariance: Array
     probability: float
-    runner_up: Hypothesis | None
     over_ground: float
+    fit: Fit
 
 
 def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Mask | None = None) -> Choice:
@@ -41,9 +44,20 @@ def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Ma
     order = np.argsort(-looks)
     best = fits[int(order[0])]
     weights = np.exp(looks - looks.max())
+    weights /= weights.sum()
     same = np.array([one.guess.pose == best.guess.pose and one.guess.size == best.guess.size for one in fits])
-    runner_up = next((fits[int(k)].guess for k in order if not same[k]), None)
-    return Choice(best, float(weights[same].sum() / weights.sum()), runner_up, float(seen[int(order[0])] - evidence_of_ground(where)))
+    guess, covariance = snap(best.guess, view, ignore)
+    for one, weight in zip(fits, weights * same, strict=True):
+        covariance = covariance + weight * np.outer(away := _apart(one.guess, best.guess), away)
+    return Choice(guess, covariance, float(weights[same].sum()), float(seen[int(order[0])] - evidence_of_ground(where)), best)
+
+
+def _apart(a: Hypothesis, b: Hypothesis) -> Array:
+    """Difference (3,) of two places, the heading by the shorter way round."""
+    period = 90.0 if a.pose == "upright" else 360.0
+    apart = a.parameters - b.parameters
+    apart[2] -= period * round(apart[2] / period)
+    return apart
 
 
 def _common(fits: list[Fit], view: TableView, ground: Background, ignore: Mask | None) -> Pixels:
@@ -54,7 +68,7 @@ def _common(fits: list[Fit], view: TableView, ground: Background, ignore: Mask |
 def evidence(guess: Hypothesis, where: Pixels) -> float:
     """Log likelihood of the pixels, in looks, with every region's own scatter."""
     now, sigma = settle(guess, where)
-    return _log_likelihood(now.residual, sigma)
+    return _log_likelihood(now.residual, sigma, where)
 
 
 def evidence_of_ground(where: Pixels) -> float:
@@ -69,10 +83,10 @@ def evidence_of_ground(where: Pixels) -> float:
         normal = columns @ columns.T + 1e-6 * np.eye(6)
         residual[:, k] = where.light[:, k] - np.linalg.solve(normal, columns @ (where.light[:, k] / where.noise[:, k])) @ (shade * where.ground[:, k])
     flat = Explained(residual, np.ones((1, len(u))), np.zeros((1, 3)), np.zeros(0))
-    return _log_likelihood(residual, scatter(flat, where))
+    return _log_likelihood(residual, scatter(flat, where), where)
 
 
-def _log_likelihood(residual: Array, sigma: Array) -> float:
+def _log_likelihood(residual: Array, sigma: Array, where: Pixels) -> float:
     size = np.abs(residual / sigma)
     loss = np.where(size < HUBER, 0.5 * size**2, HUBER * (size - 0.5 * HUBER))
-    return -float((loss + np.log(sigma)).sum()) / PIXELS_A_LOOK
+    return -float((loss + np.log(sigma)).sum()) / where.values_a_look

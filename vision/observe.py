@@ -14,6 +14,7 @@ from table.solids import Array
 from vision.background import Background, Mask, background
 from vision.camera import on_plane, project
 from vision.candidates import Candidate, candidates
+from vision.census import Coloured, with_one_target
 from vision.choose import Choice, choose
 from vision.colours import colour_probabilities
 from vision.fiducials import locate
@@ -21,16 +22,15 @@ from vision.frame import Frame
 from vision.light import linear
 from vision.paper import paper_light
 from vision.solidfit import Hypothesis, silhouette
-from vision.stacks import unstack
 from vision.tableview import TableView, flatten
 
 LEAST_EVIDENCE = 3.0
 """Looks by which a piece must explain its place better than bare ground in shadow."""
-INSIDE_MM = 0.8
-"""Pixels this far inside a silhouette tell a piece's colour."""
+WELL_INSIDE = 0.98
+"""Pixels covered this far by a piece tell its colour."""
 FLOOR_MM, FLOOR_DEG = 0.05, 0.1
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
-MISFIT = 2.0
+MISFIT = 2.2
 """The blocks of a fit still err together; sigmas are this much larger, found on the project's own made-up cases."""
 
 
@@ -51,19 +51,20 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Obser
     empty = None
     if reference is not None and reference.image.shape == frame.image.shape:
         place = _camera(reference, setup)
-        empty = flatten(reference.image, place, setup) if isinstance(place, Camera) else None
+        empty = flatten(reference.image, place, setup, like=view) if isinstance(place, Camera) else None
     paper = paper_light(frame.image, camera, setup)
     ground = background(view, setup, empty)
     search = candidates(view, ground, setup, paper)
     near = [one for one in search.found if _in_view(one, view)]
-    choices = _choose_all(near, view, ground)
-    pieces = [_seen(choice, camera, setup, paper) for choice in choices if choice.over_ground > LEAST_EVIDENCE]
+    choices = [choice for choice in _choose_all(near, view, ground) if choice.over_ground > LEAST_EVIDENCE]
     outline = setup.outline_mm()
-    on_board = [piece for piece in pieces if within(outline, piece.contact_mm.mean(axis=0))]
-    strays = [piece for piece in pieces if not within(outline, piece.contact_mm.mean(axis=0))]
+    on_board = [_coloured(choice, setup, paper) for choice in choices if _on_board(choice, outline)]
+    strays = [_coloured(choice, setup, paper) for choice in choices if not _on_board(choice, outline)]
+    if setup.game.target is not None:
+        on_board = with_one_target(on_board, setup.colours.index(setup.game.target), view, ground)
     notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
     return Observation(
-        frame.seq, frame.at_ms, camera, tuple(unstack(on_board, setup)), tuple(strays), hand=search.hand, notes=notes
+        frame.seq, frame.at_ms, camera, _seen(on_board, camera, setup), _seen(strays, camera, setup), hand=search.hand, notes=notes
     )
 
 
@@ -87,11 +88,11 @@ def _choose_all(found: list[Candidate], view: TableView, ground: Background) -> 
     choices = []
     for k, one in enumerate(found):
         choices.append(choose(one, view, ground, _stamp(guesses[:k] + guesses[k + 1 :], guesses[k], view)))
-        guesses[k] = choices[k].fit.guess
+        guesses[k] = choices[k].guess
     for k, choice in enumerate(choices):
         others = guesses[:k] + guesses[k + 1 :]
         if _touched(guesses[k], others):
-            again = Candidate((choice.fit.guess,), (0.0,), found[k].share)
+            again = Candidate((choice.guess,), (0.0,), found[k].share)
             choices[k] = replace(choose(again, view, ground, _stamp(others, guesses[k], view)), probability=choice.probability)
     return choices
 
@@ -114,24 +115,43 @@ def _stamp(others: list[Hypothesis], own: Hypothesis, view: TableView) -> Mask |
     return np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0)
 
 
-def _seen(choice: Choice, camera: Camera, setup: Setup, paper: Array) -> SeenPiece:
-    guess, where = choice.fit.guess, choice.fit.where
-    inside = choice.fit.explained.membership[: len(choice.fit.explained.face_light)].sum(axis=0) > 0.98
-    colours = setup.colours
-    chances = colour_probabilities(where.light[inside], where.ground[inside], paper, colours)
-    best = int(chances.argmax())
-    covariance = MISFIT**2 * choice.fit.covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
+def _on_board(choice: Choice, outline: Array) -> bool:
+    solid = choice.guess.solid
+    return within(outline, solid.footprint_mm().mean(axis=0))
+
+
+def _coloured(choice: Choice, setup: Setup, paper: Array) -> Coloured:
+    where = choice.fit.where
+    inside = choice.fit.explained.membership[: len(choice.fit.explained.face_light)].sum(axis=0) > WELL_INSIDE
+    return Coloured(choice, colour_probabilities(where.light[inside], where.ground[inside], paper, setup.colours))
+
+
+def _seen(found: list[Coloured], camera: Camera, setup: Setup) -> tuple[SeenPiece, ...]:
+    """Pieces as they are told, one that stands on another right after it."""
+    pieces: list[SeenPiece] = []
+    for one in found:
+        if one.under is not None:
+            pieces.append(_piece(one.under, camera, setup, None))
+        pieces.append(_piece(one, camera, setup, None if one.under is None else len(pieces) - 1))
+    return tuple(pieces)
+
+
+def _piece(one: Coloured, camera: Camera, setup: Setup, on: int | None) -> SeenPiece:
+    guess = one.choice.guess
+    best = int(one.chances.argmax())
+    covariance = MISFIT**2 * one.choice.covariance + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
     covariance[:2, :2] += _camera_covariance(guess, camera, setup)
     return SeenPiece(
-        colours[best],
+        setup.colours[best],
         guess.size.name,
         guess.pose,
         np.array([guess.x_mm, guess.y_mm]),
         guess.heading_deg % (90.0 if guess.pose == "upright" else 360.0),
         guess.solid,
         covariance,
-        colour_probability=float(chances[best]),
-        pose_probability=choice.probability,
+        colour_probability=float(one.chances[best]),
+        pose_probability=one.choice.probability,
+        on=on,
     )
 
 

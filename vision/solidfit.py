@@ -33,9 +33,8 @@ MOST_PIXELS = 1500
 """More pixels than this are thinned out: misfit, not noise, limits a fit, and time goes with pixels."""
 START_SIGMA = np.array([1.2, 1.2, 6.0])
 """How well a start is known: mm, mm, degrees, 1 sigma; keeps a fit from wandering along a shadow."""
-BLOCK_MM = 4.0
-PIXELS_A_LOOK = 30.0
-"""Pixels and channels err together (texture, glitter, reflections); this many count as one independent look."""
+LOOK_MM2 = 2.8
+"""Area of table whose pixels count as one independent look."""
 
 Mask = NDArray[np.bool_]
 
@@ -77,6 +76,8 @@ class Pixels:
     noise: Array
     blur_mm: float
     eye_mm: Array
+    values_a_look: float
+    """Pixels and channels err together (texture, glitter, reflections): so many of these values are one independent look."""
 
 
 def silhouette(solid: Solid, eye_mm: Array) -> Array:
@@ -96,13 +97,15 @@ def pixels_around(view: TableView, ground: Background, outline_mm: Array, band_m
     if ignore is not None:
         keep &= ~ignore[rows, columns]
     chosen = np.flatnonzero(keep)
-    chosen = chosen[:: len(chosen) // MOST_PIXELS + 1]
+    every = len(chosen) // MOST_PIXELS + 1
+    chosen = chosen[::every]
     light = view.light[rows, columns].reshape(-1, 3)[chosen].astype(float)
     under = ground.light[rows, columns].reshape(-1, 3)[chosen].astype(float)
     level = np.maximum(np.maximum(light, under), 0.002)
     # Noise is even in sRGB levels, so dark pixels are the sharper in linear light.
     slope = np.where(level <= 0.0031308, 1 / 12.92, (2.4 / 1.055) * level ** (1.4 / 2.4)) / 255
-    return Pixels(x.ravel()[chosen], y.ravel()[chosen], light, under, slope * ground.noise_levels, view.blur_px * view.step_mm, view.eye_mm)
+    look = 3 * LOOK_MM2 / (every * view.step_mm**2)
+    return Pixels(x.ravel()[chosen], y.ravel()[chosen], light, under, slope * ground.noise_levels, view.blur_px * view.step_mm, view.eye_mm, look)
 
 
 def outside_mm(polygon_mm: Array, x_mm: Array, y_mm: Array) -> Array:
@@ -205,10 +208,9 @@ def _cost(residual: Array, sigma: Array) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A hypothesis at its best place, and the covariance (3, 3) of (x_mm, y_mm, heading_deg) that the picture gives it."""
+    """A hypothesis at its best place, and the picture as it explains it there."""
 
     guess: Hypothesis
-    covariance: Array
     explained: Explained
     where: Pixels
 
@@ -216,10 +218,10 @@ class Fit:
 def fit(start: Hypothesis, view: TableView, ground: Background, ignore: Mask | None = None, rounds: int = 12) -> Fit:
     """Gauss-Newton from a start that is right to START_SIGMA; pixels to `ignore` (h, w) are left out."""
     guess, damping = start, 1e-2
-    tether = PIXELS_A_LOOK / START_SIGMA**2
     for _ in range(rounds):
         where = pixels_around(view, ground, silhouette(guess.solid, view.eye_mm), BAND_MM, ignore)
         now, sigma = settle(guess, where)
+        tether = where.values_a_look / START_SIGMA**2
         away = guess.parameters - start.parameters
         value = _cost(now.residual, sigma) + 0.5 * float(tether @ away**2)
         scaled = (now.residual / sigma).ravel()
@@ -245,18 +247,4 @@ def fit(start: Hypothesis, view: TableView, ground: Background, ignore: Mask | N
         if np.abs(moved[:2]).max() < 0.01 and abs(moved[2]) < 0.03:
             break
         damping = min(damping, 1.0)
-    return Fit(guess, _sandwich(jacobian, scaled * robust, where, held), now, where)
-
-
-def _sandwich(jacobian: Array, residual: Array, where: Pixels, information: Array) -> Array:
-    """Covariance (3, 3) when residuals err together within blocks of BLOCK_MM (Huber 1967, White 1980).
-
-    What the model cannot draw, glitter and reflections, leaves residuals that agree with their neighbours; counted as
-    independent they would make a fit look many times surer than it is.
-    """
-    block = np.stack([np.floor(where.x_mm / BLOCK_MM), np.floor(where.y_mm / BLOCK_MM)]).astype(int)
-    _, label = np.unique(block, axis=1, return_inverse=True)
-    label = np.repeat(label.ravel(), 3)
-    pull = np.stack([np.bincount(label, weights=jacobian[:, k] * residual) for k in range(3)], axis=1)
-    inverse = np.linalg.inv(information)
-    return np.asarray(inverse @ (pull.T @ pull) @ inverse)
+    return Fit(guess, now, where)

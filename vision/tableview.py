@@ -61,13 +61,13 @@ def cast_down(points_mm: Array, eye_mm: Array) -> Array:
     return flat
 
 
-def flatten(image: Image, camera: Camera, setup: Setup) -> TableView:
-    """The part of the table around the play area, about as fine as the photograph at its finest."""
+def flatten(image: Image, camera: Camera, setup: Setup, like: TableView | None = None) -> TableView:
+    """The part of the table around the play area, about as fine as the photograph at its finest, or as fine as `like`."""
     outline = setup.outline_mm()
     middle = outline.mean(axis=0)
     low, high = outline.min(axis=0) - MARGIN_MM, outline.max(axis=0) + MARGIN_MM
     finest = min(mm_per_pixel(camera, setup.camera, corner) for corner in (*outline, middle))
-    step = max(finest, float((high - low).max()) / LARGEST_PX)
+    step = max(finest, float((high - low).max()) / LARGEST_PX) if like is None else like.step_mm
     w, h = (np.ceil((high - low) / step)).astype(int)
     columns, rows = np.arange(-GRID_PX, w + 2 * GRID_PX, GRID_PX), np.arange(-GRID_PX, h + 2 * GRID_PX, GRID_PX)
     x, y = np.meshgrid(low[0] + columns * step, high[1] - rows * step)
