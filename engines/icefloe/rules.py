@@ -143,10 +143,12 @@ def _stranger(state: State, move: Move) -> Violation | None:
             strangers = [] if state.owner(pyramid) else [SUITS[pyramid[1]]]
         case Coin(player=player, to=to):
             strangers = [name for name in (player, to) if name not in state.players]
+        case Vote() | Done() | Decision() | Selection() | Torch() | Penalty():
+            strangers = [move.player] if move.player not in state.players else []
         case Slide() | Removal():
             strangers = []
         case _:
-            strangers = [move.player] if move.player not in state.players else []
+            assert_never(move)
     if strangers:
         return Violation("icefloe.player", "Player's Pieces", f"Nobody plays {strangers[0]}; the players are {words.joined(state.players)}.")
     return None

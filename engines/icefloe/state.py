@@ -172,6 +172,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     for player in players:
         if player not in PLAYS:
             raise InputError(f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}")
+    for player in players:
         sharing = [other for other in players if PLAYS[other] == PLAYS[player]]
         if len(sharing) > 1:
             raise InputError(f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times ({', '.join(sharing)})")
@@ -263,7 +264,10 @@ def _check(state: State) -> None:
     ballots = SUITS if state.value else VALUES
     voted = [vote is not None for vote in state.votes]
     stood = [bool(state.pyramids(player)) for player in state.players]
+    tiles = {floe.tile for floe in laid_out(seats).floes}
+    afloat = {floe.tile for floe in state.board.floes}
     wrong = {
+        f"tiles of a game for {seats}": not afloat <= tiles,
         "a round from 1": state.round < 1 or (phase == "place" and state.round > 1),
         "pyramids of the players' suits": any(state.owner(pyramid) is None for pyramid in state.board.pyramids),
         f"{WEIGHT_MOST} at most on a tile": any(floe.weight > WEIGHT_MOST for floe in state.board.floes),
@@ -285,7 +289,7 @@ def _check(state: State) -> None:
         "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
         or (state.tile is None) != (phase != "remove"),
         "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
-        "a tile that sank among those out of the game": state.sunk is not None and not _sank(state),
+        "a tile that sank among those out of the game": state.sunk is not None and state.sunk not in tiles - afloat,
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
         "winners with the highest score at the end, and only there": bool(state.winners) != (phase == "over")
         or not {*state.winners} <= {*state.best},
@@ -300,8 +304,3 @@ def _placed_in_order(state: State) -> bool:
     placed = state.board.pyramids
     here = len(placed) < len(order) and {*placed} == {*order[: len(placed)]} and state.next == state.owner(order[len(placed)])
     return here and all(len(floe.pyramids) < 2 for floe in state.board.floes)
-
-
-def _sank(state: State) -> bool:
-    tiles = {floe.tile for floe in laid_out(len(state.players)).floes}
-    return state.sunk in tiles and state.board.of(state.sunk) is None
