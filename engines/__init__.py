@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engines import ice_boule, icebreaker
+from engines import ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
 from engines.errors import Violation
 from engines.rulings import Ruling
 from engines.verdict import Accepted, Ambiguous, Verdict
@@ -15,7 +15,7 @@ from table.observation import Observation
 class Rules(Protocol):
     """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's own, frozen; both print
     in a notation that `State.parse` and `parse_move` read back.  Every state has `players`, colours in turn order, their
-    `scores`, and `next`, the player to act (None: nobody, or anybody).
+    `scores`, and `next`, the player who chooses what happens next (None: dice, everybody at once, or nobody any more).
     """
 
     @property
@@ -48,11 +48,8 @@ class Rules(Protocol):
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""
 
-    def turn(self, state: Any) -> str:
-        """Whose turn it is, in a sentence."""
-
     def state_document(self, state: Any) -> dict[str, Any]:
-        """The state as plain data."""
+        """The state as plain data; `next`, `scores`, `turn`, `rulings`, `state` and `outcome` are among its keys in every game."""
 
 
 class Game(Rules, Protocol):
@@ -73,5 +70,5 @@ class Game(Rules, Protocol):
 
 REFEREED: dict[str, Game] = {ice_boule.NAME: ice_boule}
 """Games with a judge, by name."""
-GAMES: dict[str, Rules] = {**REFEREED, icebreaker.NAME: icebreaker}
+GAMES: dict[str, Rules] = {game.NAME: game for game in (zamboni_wars, icebreaker, ice_storm, ice_boule, icefloe)}
 """All games whose rules are here, by name."""

@@ -14,7 +14,9 @@ def state_document(state: State) -> dict[str, Any]:
 
     ::
 
-        {"to_move": "yellow",            # whose turn it is; the winner when the game is over
+        {"next": "yellow",               # who chooses next; None while dice are rolled, and when the game is over
+         "scores": {"yellow": 3, "red": 0},         # layers left
+         "to_move": "yellow",            # whose turn it is; the winner when the game is over
          "phase": "move",                # roll-off | roll | move | fire | shot | over
          "points": 5,                    # to be spent in the phase move, else None
          "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every other phase
@@ -29,6 +31,8 @@ def state_document(state: State) -> dict[str, Any]:
     """
     ended = outcome(state)
     return {
+        "next": state.next,
+        "scores": dict(zip(state.players, state.scores, strict=True)),
         "to_move": state.to_move,
         "phase": str(state.phase).partition(" ")[0],
         "points": state.phase.points if isinstance(state.phase, Moving) else None,

@@ -184,7 +184,7 @@ def _hit(state: State, target: str) -> State:
 
 def _next(state: State) -> State:
     """The next player's turn, or the end of the game when nobody else is left."""
-    return replace(state, to_move=state.next, phase=Rolling() if state.others else Over())
+    return replace(state, to_move=state.follower, phase=Rolling() if state.others else Over())
 
 
 def _roll_off(state: State, rolling: RollOff, pips: int) -> State:

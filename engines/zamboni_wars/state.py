@@ -10,7 +10,7 @@ from engines.errors import InvalidNotation
 from engines.rulings import Chosen, Ruling, choose
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
-from engines.zamboni_wars.phases import NONE, Aiming, Over, Phase, Rolling, RollOff, Shooting, parse_phase
+from engines.zamboni_wars.phases import NONE, Aiming, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
 from table.errors import InputError
 
 LAYERS = 3
@@ -82,9 +82,9 @@ class State:
 
         Printed rules, "Firing Your Laser"; rulings zamboni_wars.2 and .5.
         """
-        others = self.others
+        others, mover = self.others, self.mover
         for spaces in range(1, RANGE + 1):
-            ahead = self.mover.space.ahead(self.mover.facing, spaces)
+            ahead = mover.space.ahead(mover.facing, spaces)
             if ahead is None or ahead in self.dice:
                 return None
             if ahead in others:
@@ -92,7 +92,17 @@ class State:
         return None
 
     @property
-    def next(self) -> str:
+    def next(self) -> str | None:
+        """Who chooses next: a move, or whether to fire; None while dice are rolled, and when the game is over."""
+        return self.to_move if isinstance(self.phase, Moving | Aiming) else None
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The layers that each player has left."""
+        return tuple(nest.layers if nest else 0 for nest in self.zambonis)
+
+    @property
+    def follower(self) -> str:
         """Who is next in turn order among those who are left."""
         here = self.players.index(self.to_move) + 1
         return next(player for player in self.players[here:] + self.players[:here] if player in self.left)

@@ -7,6 +7,8 @@ Beside the tests of each game, in `data/`:
 - `violations.txt`: a `state`, then rows `MOVE | CODE`.
 - `bad_moves.txt`: rows `TEXT | WHAT THE MESSAGE SAYS`.
 - `bad_states.txt`: a `state`, then rows `WHAT STOOD THERE => WHAT CAME | WHAT THE MESSAGE SAYS`.
+
+Games whose files say more than that read them in tests of their own; what they must have is tested here all the same.
 """
 
 import ast
@@ -21,6 +23,7 @@ from engines import GAMES
 from engines.errors import IllegalMove, InvalidNotation
 
 TESTS = Path(__file__).parents[1]
+READ_HERE = ("ice_boule", "ice_storm", "icebreaker")
 
 
 def rows(path):
@@ -44,12 +47,12 @@ def everywhere(file):
     """Parameters: all rows of all games."""
     return [
         pytest.param(GAMES[name], *row, id=f"{name}: {row[2]}: {row[1]}"[:100].encode("ascii", "replace").decode())
-        for name in GAMES
+        for name in READ_HERE
         for row in rows_with_states(name, file)
     ]
 
 
-PLAYS = [(name, path) for name in GAMES for path in sorted((TESTS / name / "data").glob("play_*.txt"))]
+PLAYS = [(name, path) for name in READ_HERE for path in sorted((TESTS / name / "data").glob("play_*.txt"))]
 
 
 def looked_up(document, path):
@@ -108,7 +111,7 @@ def test_golden_playthrough(name, path):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_has_a_golden_playthrough(name):
-    assert name in {play for play, _ in PLAYS}
+    assert list((TESTS / name / "data").glob("play_*.txt"))
 
 
 @pytest.mark.parametrize(("game", "state", "move", "code"), everywhere("violations.txt"))
@@ -133,7 +136,7 @@ def rules_of(name):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_violation_code_has_a_row(name):
-    have = {code for _, _, code in rows_with_states(name, "violations.txt")}
+    have = {code for _, _, code in rows_with_states(name, "violations.txt") if "." in code}
     (prefix,) = {code.partition(".")[0] for code in have}
     nodes = [node for source in rules_of(name) for node in ast.walk(ast.parse(source))]
     written = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
