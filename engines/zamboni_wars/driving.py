@@ -39,6 +39,16 @@ class Stand(NamedTuple):
     turned: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What stays as it is while one Zamboni moves: arrows by space, the spaces of the others, warp zones, the laws."""
+
+    arrows: Mapping[Space, frozenset[str]]
+    others: frozenset[Space]
+    warps: tuple[Space, ...]
+    laws: Laws
+
+
 Layer = dict[Stand, Way]
 """Everything that one number of points leads to, each with one way to it."""
 IN_FORCE = Laws()
@@ -60,58 +70,71 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
 
 def layers(state: State, laws: Laws) -> Iterator[Layer]:
     """What 1, 2, 3, ... points lead to, until nothing can be done any more; without end where something always can."""
-    near: Layer = {Stand(state.mover.space, state.mover.facing, state.dice, False): ()}
-    while True:
+    ground = _ground(state, laws)
+    near: Layer = {_begin(state): ()}
+    while near:
         far: Layer = {}
         for stand, way in near.items():
-            for done, then in _next(state, stand, laws):
-                far.setdefault(then, (*way, done))
-        if not far:
-            return
-        yield far
+            for done, then in _next(ground, stand):
+                if then not in far:
+                    far[then] = (*way, done)
+        if far:
+            yield far
         near = far
 
 
 def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
     """The first point of a way, possible under `laws`, that the rules in force forbid: how things stood, and what was done."""
-    stand = Stand(state.mover.space, state.mover.facing, state.dice, False)
+    stand = _begin(state)
     for done in way:
-        if done not in dict(_next(state, stand, IN_FORCE)):
+        if done not in dict(_next(_ground(state, IN_FORCE), stand)):
             return stand, done
-        stand = dict(_next(state, stand, laws))[done]
+        stand = dict(_next(_ground(state, laws), stand))[done]
     raise ValueError(f"expected a way that breaks a rule, got {' '.join(map(str, way))}")
 
 
-def _next(state: State, stand: Stand, laws: Laws) -> Iterator[tuple[Space | str, Stand]]:
+def _ground(state: State, laws: Laws) -> Ground:
+    warps = tuple(PLACES.values()) if state.ruling("warp") == "on" else ()
+    return Ground(state.board.arrows, frozenset(state.others), warps, laws)
+
+
+def _begin(state: State) -> Stand:
+    return Stand(state.mover.space, state.mover.facing, state.dice, False)
+
+
+def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
     """All that one point can do: what it was spent on, and how things stand then."""
-    if then := _step(state, stand, laws):
+    if then := _step(ground, stand):
         yield then.space, then
-    if state.ruling("warp") == "on" and stand.space in PLACES.values():
-        for there in PLACES.values():
-            if there != stand.space and not (laws.solid and (there in state.others or there in stand.dice)):
+    if stand.space in ground.warps:
+        for there in ground.warps:
+            taken = there in ground.others or there in stand.dice
+            if there != stand.space and not (taken and ground.laws.solid):
                 yield there, Stand(there, stand.facing, stand.dice, False)
-    if not (laws.no_two_turns and stand.turned):
+    if not (stand.turned and ground.laws.no_two_turns):
         for facing in FACINGS:
             if facing != stand.facing:
                 yield facing, Stand(stand.space, facing, stand.dice, True)
 
 
-def _step(state: State, stand: Stand, laws: Laws) -> Stand | None:
+def _step(ground: Ground, stand: Stand) -> Stand | None:
     """One space straight ahead, along an arrow, a cover die pushed on; None where that is not possible."""
     space, facing, dice, _ = stand
-    there = space.ahead(facing)
-    if there is None or facing not in STRAIGHT or (laws.arrows and facing not in state.board.arrows[space]):
+    if facing not in STRAIGHT or (ground.laws.arrows and facing not in ground.arrows[space]):
         return None
-    if there in dice and (pushed := _pushed(state, there, facing, dice)):
-        dice = pushed
-    elif laws.solid and (there in dice or there in state.others):
+    there = space.ahead(facing)
+    if there is None:
+        return None
+    if there in dice and (pushed := _pushed(ground, there, facing, dice)):
+        return Stand(there, facing, pushed, False)
+    if ground.laws.solid and (there in dice or there in ground.others):
         return None
     return Stand(there, facing, dice, False)
 
 
-def _pushed(state: State, die: Space, way: str, dice: tuple[Space, ...]) -> tuple[Space, ...] | None:
+def _pushed(ground: Ground, die: Space, way: str, dice: tuple[Space, ...]) -> tuple[Space, ...] | None:
     """The cover dice after one of them was pushed; None where it is stuck (ruling zamboni_wars.9)."""
     there = die.ahead(way)
-    if there is None or there in dice or there in state.others or way not in state.board.arrows[die]:
+    if there is None or there in dice or there in ground.others or way not in ground.arrows[die]:
         return None
     return tuple(sorted(there if space == die else space for space in dice))

@@ -1,0 +1,115 @@
+"""Tables of Zamboni Wars at random, and what the printed rules say about them, worked out the slow way."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+COLOURS = ["yellow", "red", "blue", "green"]
+"""Clockwise round the usual board."""
+WAYS = {"N": (0, 1), "NE": (1, 1), "E": (1, 0), "SE": (1, -1), "S": (0, -1), "SW": (-1, -1), "W": (-1, 0), "NW": (-1, 1)}
+MIDDLES = [(1, 1), (4, 1), (1, 4), (4, 4)]
+
+
+def arrows():
+    """By (file, row) from 0, the ways in which a space of the usual board may be left."""
+    lines = Path(__file__).with_name("data").joinpath("arrows.txt").read_text().splitlines()[1:]
+    return {(file, 5 - down): ways for down, line in enumerate(lines) for file, ways in enumerate(line.split())}
+
+
+class Slow:
+    """One table, by plain numbers; knows nothing of the package."""
+
+    ARROWS = arrows()
+
+    def __init__(self, space, facing, others, dice, warp):
+        self.space, self.facing, self.others, self.dice, self.warp = space, facing, set(others), tuple(sorted(dice)), warp
+
+    def act(self, space, facing, dice, action):
+        """What one point does: `go`, a facing, or the middle space to warp to; None if the rules forbid it."""
+        if action == "go":
+            if len(facing) != 1 or facing not in self.ARROWS[space]:
+                return None
+            dx, dy = WAYS[facing]
+            there, beyond = (space[0] + dx, space[1] + dy), (space[0] + 2 * dx, space[1] + 2 * dy)
+            if there not in self.ARROWS or there in self.others:
+                return None
+            if there in dice:
+                free = beyond in self.ARROWS and beyond not in self.others and beyond not in dice
+                if not free or facing not in self.ARROWS[there]:
+                    return None
+                dice = tuple(sorted({*dice, beyond} - {there}))
+            return there, facing, dice
+        if action in WAYS:
+            return (space, action, dice) if action != facing else None
+        allowed = self.warp and space in MIDDLES and action in MIDDLES and action != space
+        return (action, facing, dice) if allowed and action not in self.others and action not in dice else None
+
+    def ends(self, points):
+        """(space, facing, dice) after every sequence of exactly so many points, one by one, nothing remembered."""
+
+        def play(space, facing, dice, left, turned):
+            if left == 0:
+                yield space, facing, dice
+                return
+            for action in ["go", *MIDDLES, *([] if turned else WAYS)]:
+                then = self.act(space, facing, dice, action)
+                if then:
+                    yield from play(*then, left - 1, action in WAYS)
+
+        return set(play(self.space, self.facing, self.dice, points, False))
+
+    def target(self):
+        """The space of the Zamboni that the laser would hit, or None."""
+        seen = []
+        for other in self.others:
+            dx, dy = other[0] - self.space[0], other[1] - self.space[1]
+            far = max(abs(dx), abs(dy))
+            if far <= 4 and (dx, dy) == (far * WAYS[self.facing][0], far * WAYS[self.facing][1]):
+                between = {(self.space[0] + k * dx // far, self.space[1] + k * dy // far) for k in range(1, far)}
+                if not between & (self.others | set(self.dice)):
+                    seen.append(other)
+        assert len(seen) < 2
+        return seen[0] if seen else None
+
+
+def name(space):
+    """`c6` for (2, 5)."""
+    return f"{'abcdef'[space[0]]}{space[1] + 1}"
+
+
+class Table(Slow):
+    """A random table of 2 to 4 players, who may be crowded, and its line of state in a phase."""
+
+    def __init__(self, seed, warp, cover):
+        dice = Random(seed)
+        self.players = dice.choice([COLOURS, COLOURS[:3], COLOURS[::2], COLOURS[1::2]])
+        crowd = dice.choice([list(self.ARROWS), [(file, row) for file in range(3) for row in range(2)]])
+        count = len(self.players) // 2 if cover else 0
+        spaces = dice.sample(crowd, len(self.players) + count)
+        self.nests = [(space, dice.choice(list(WAYS)), dice.randint(1, 3)) for space in spaces[count:]]
+        mover = dice.randrange(len(self.players))
+        self.to_move, self.cover = self.players[mover], cover
+        others = [space for seat, (space, _, _) in enumerate(self.nests) if seat != mover]
+        super().__init__(self.nests[mover][0], self.nests[mover][1], others, spaces[:count], warp)
+
+    def state(self, phase):
+        """The line of the state."""
+        nests = ", ".join(f"{name(space)} {facing} {layers}" for space, facing, layers in self.nests)
+        return (
+            f"players {' '.join(self.players)}; zambonis {nests}; to_move {self.to_move}; phase {phase}; "
+            f"dice {' '.join(map(name, self.dice)) or '-'}; board yellow=SE red=SW green=NE blue=NW; "
+            f"rulings warp={'on' if self.warp else 'off'} cover={'on' if self.cover else 'off'} fire=may."
+        )
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Makes a table: `table(seed, warp, cover)`."""
+    return Table
+
+
+@pytest.fixture(scope="session")
+def slow_arrows():
+    """The arrows of the usual board as they were written down for the tests."""
+    return {name(space): ways for space, ways in Slow.ARROWS.items()}
