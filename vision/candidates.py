@@ -30,8 +30,9 @@ SMALLEST_SHARE = 0.45
 """A silhouette that finds less than this share of itself foreign is no piece."""
 OTHER_COLOUR, SHADE, NOTHING = -0.35, -0.35, -1.0
 """Worth of a pixel under a silhouette: another colour, shadow on the ground, and plain ground; of its own colour up to 1."""
-FAINT, ENCLOSE = 0.8, 7
-"""Worth of a pixel of a piece on ground of its own colour, and the gap in pixels that its edges may enclose."""
+FAINT, ENCLOSE, ALIKE = 0.8, 7, 3.0
+"""A piece on ground of its own colour: worth of its pixels, the gap in pixels that its edges may enclose, and the squared
+distance within which piece and ground are of that colour."""
 FULL_WORTH = 4.0
 """A pixel is fully worth a colour that is nearer than shadow by this squared distance."""
 LIKE_COLOUR = 9.0
@@ -121,9 +122,10 @@ def _worth(view: TableView, ground: Background, setup: Setup, paper: Array) -> t
     like = distances < distances.min(axis=1, keepdims=True) + LIKE_COLOUR
     worth[:, foreign] = np.where(like, gain, OTHER_COLOUR).T
     neutral = tuple(colour for colour in setup.colours if colour in NEUTRAL)
+    of_it = colour_distances(seen, bare, paper, neutral)
+    on_it = colour_distances(bare, bare, paper, neutral) < ALIKE
     faint = np.zeros(foreign.shape, bool)
-    alike = (colour_distances(seen, bare, paper, neutral) < LIKE_COLOUR) & (colour_distances(bare, bare, paper, neutral) < LIKE_COLOUR)
-    faint[foreign] = alike.any(axis=1)
+    faint[foreign] = ((of_it < ALIKE) & (on_it | (shade - of_it > FULL_WORTH))).any(axis=1)
     return foreign, worth, faint
 
 
