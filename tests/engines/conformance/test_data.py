@@ -23,7 +23,7 @@ from engines import GAMES
 from engines.errors import IllegalMove, InvalidNotation
 
 TESTS = Path(__file__).parents[1]
-READ_HERE = ("ice_boule", "ice_storm", "icebreaker")
+READ_HERE = ("ice_boule", "ice_storm", "icebreaker", "zamboni_wars")
 
 
 def rows(path):
