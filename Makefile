@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench bench-engines clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -27,6 +27,9 @@ lint: $(VENV)/ready-dev  ## style and types only
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python benchmarks/accuracy.py
+
+bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
+	@$(BIN)/python -m benchmarks.engines  # not by its path: there it would take itself for the package
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
