@@ -8,7 +8,7 @@
 | `b3-b4^` | stands upright on b3 and b4 |
 | `b3-b4?>b3` | touches b3; whether it touches b4 too is too close to call (ruling ice_storm.2) |
 | `b3-b4>b3/b4` | touches both; in which of them its tip is, is too close to call |
-| `b3-b4?>b4` | if it touches b4 at all, then with its tip |
+| `b3-b4?>b4?/b3` | if it touches b4 at all, then with its tip, which else is in b3 |
 | `a1-off?` | touches a1; whether it lies partly off the board is too close to call |
 """
 
@@ -26,7 +26,8 @@ from table.pieces import COLOURS
 
 UPRIGHT = "^"
 OFF_DOUBTFUL = "off?"
-_PLACE = re.compile(rf"(?P<squares>{SQUARE}\??(?:-{SQUARE}\??)*)(?P<off>-off\?)?(?:(?P<upright>\^)|>(?P<tips>{SQUARE}(?:/{SQUARE})*))?")
+_TIPS = rf">(?P<reached>{SQUARE}\?/)?(?P<tips>{SQUARE}(?:/{SQUARE})*)"
+_PLACE = re.compile(rf"(?P<squares>{SQUARE}\??(?:-{SQUARE}\??)*)(?P<off>-off\?)?(?:(?P<upright>\^)|{_TIPS})?")
 _NAME = re.compile(r"([a-z]+)([1-9])")
 
 
@@ -47,13 +48,14 @@ class Reading:
 class Place:
     """`clear` squares are touched for sure, `doubtful` ones too close to call; all others are clear of the piece.
 
-    The tip is in one of `tips`: of those that are touched, or, where none is, of all that are touched.  No tips: the piece
-    stands upright.  `off_doubtful`: it may lie partly off the board.
+    The tip is in `reached`, if that doubtful square is touched; else in one of `tips`: of those that are touched, or, where
+    none is, of all that are touched.  No tips: the piece stands upright.  `off_doubtful`: it may lie partly off the board.
     """
 
     clear: frozenset[Square]
     doubtful: frozenset[Square] = frozenset()
     tips: frozenset[Square] = frozenset()
+    reached: Square | None = None
     off_doubtful: bool = False
 
     def __post_init__(self) -> None:
@@ -61,6 +63,8 @@ class Place:
             raise InvalidNotation(f"expected each square once, got '{self}'")
         if not self.tips <= self.squares:
             raise InvalidNotation(f"expected the tip in a square that the piece touches, got '{self}'")
+        if self.reached and (self.reached not in self.doubtful or self.reached in self.tips or not self.tips):
+            raise InvalidNotation(f"expected a doubtful square that only the tip may reach, and where else the tip is, got '{self}'")
         if not readings(self):
             raise InvalidNotation(f"expected one square, two side by side, or three or four that share a corner (ruling ice_storm.6), got '{self}'")
 
@@ -80,7 +84,8 @@ class Place:
 
     def __str__(self) -> str:
         squares = "-".join(f"{square}{'?' * (square in self.doubtful)}" for square in sorted(self.squares))
-        tip = f">{'/'.join(map(str, sorted(self.tips)))}" if self.tips else UPRIGHT
+        reached = f"{self.reached}?/" if self.reached else ""
+        tip = f">{reached}{'/'.join(map(str, sorted(self.tips)))}" if self.tips else UPRIGHT
         return squares + f"-{OFF_DOUBTFUL}" * self.off_doubtful + tip * (tip == UPRIGHT or len(self.squares) > 1)
 
     @classmethod
@@ -97,7 +102,8 @@ class Place:
             raise InvalidNotation(f"expected the square of the tip, as in 'b3-b4>b4', or '^' for an upright piece, got {text!r}")
         doubtful = frozenset(square for square, word in zip(squares, words, strict=True) if word.endswith("?"))
         tips = frozenset(map(Square.parse, found["tips"].split("/"))) if found["tips"] else frozenset(squares)
-        return cls(frozenset(squares) - doubtful, doubtful, frozenset() if found["upright"] else tips, bool(found["off"]))
+        reached = Square.parse(found["reached"][:2]) if found["reached"] else None
+        return cls(frozenset(squares) - doubtful, doubtful, frozenset() if found["upright"] else tips, reached, bool(found["off"]))
 
 
 @lru_cache(maxsize=4096)
@@ -107,8 +113,13 @@ def readings(place: Place) -> tuple[Reading, ...]:
         Reading(squares, tip)
         for extra in _subsets(place.doubtful)
         if _fits(squares := place.clear | extra)
-        for tip in (sorted(place.tips & squares or squares) if place.tips else (None,))
+        for tip in (_tips(place, squares) if place.tips else (None,))
     )
+
+
+def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
+    """Where the tip may be, if these squares are touched."""
+    return [place.reached] if place.reached in squares else sorted(place.tips & squares or squares)
 
 
 def _subsets(squares: frozenset[Square]) -> Iterator[frozenset[Square]]:

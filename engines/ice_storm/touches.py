@@ -45,12 +45,13 @@ class Touch:
 class Touches:
     """What a piece touches: squares that it does or may touch, in order; those not listed are clear of it.
 
-    `tips` are the squares that its tip may be in, none where it stands upright.  `on_board` is False where it lies off the
-    board or partly off, None where that is too close to call.
+    `tips` are the squares that its tip may be in, none where it stands upright; `reached` another one that it is in if the
+    piece touches it.  `on_board` is False where it lies off the board or partly off, None where that is too close to call.
     """
 
     squares: tuple[Touch, ...]
     tips: frozenset[Square]
+    reached: Square | None
     on_board: bool | None
 
     @property
@@ -60,7 +61,7 @@ class Touches:
             return None
         clear = frozenset(touch.square for touch in self.squares if touch.call == "touched")
         doubtful = frozenset(touch.square for touch in self.squares if touch.call == "too close")
-        return Place(clear, doubtful, self.tips, off_doubtful=self.on_board is None)
+        return Place(clear, doubtful, self.tips, self.reached, off_doubtful=self.on_board is None)
 
 
 def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> Touches:
@@ -77,7 +78,8 @@ def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> T
     if rests_somewhere and (len(found) > 1 or not on_board):
         found = [Touch(touch.square, touch.overlap_mm, touch.sigma_mm, "too close") for touch in found]
         on_board = on_board or (None if found else False)
-    return Touches(tuple(found), frozenset() if piece.pose == "upright" else _tips(seen, found, board), on_board)
+    tips, reached = (frozenset[Square](), None) if piece.pose == "upright" else _tips(seen, found, board)
+    return Touches(tuple(found), tips, reached, on_board)
 
 
 def check_setup(board: Board, size: PieceSize) -> None:
@@ -156,19 +158,25 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
     return Touch(square, float(edges[least][1][deepest[least]]), float(edges[least][2][deepest[least]]), call)
 
 
-def _tips(seen: _Outline, found: list[Touch], board: Chessboard) -> frozenset[Square]:
-    """Squares that the tip may be in, among those found; only the one that it reaches into, where nothing else of the piece does."""
+def _tips(seen: _Outline, found: list[Touch], board: Chessboard) -> tuple[frozenset[Square], Square | None]:
+    """Squares that the tip may be in, among those found, and one of them that nothing but the tip may reach.
+
+    A tip that is over none of them, on a piece that leans out over the edge of the board, may be in all.
+    """
     tip = seen.tip_mm[None]
     others = seen.points_mm[np.hypot(*(seen.points_mm - tip).T) > 1e-6]
     maybe, reached = set(), set()
     for touch in found:
         corners = _corners(touch.square, board)
-        within = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for normal, at in _SIDES for points in (tip, others)]
-        if all((inside >= -Z95 * sigma).all() for inside, sigma in within[::2]):
+        beside = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for points in (tip, others) for normal, at in _SIDES]
+        if all((inside >= -Z95 * sigma).all() for inside, sigma in beside[:4]):
             maybe.add(touch.square)
-            if touch.call == "too close" and any((inside < -Z95 * sigma).all() for inside, sigma in within[1::2]):
+            if touch.call == "too close" and any((inside < -Z95 * sigma).all() for inside, sigma in beside[4:]):
                 reached.add(touch.square)
-    return frozenset(reached if len(reached) == 1 and len(maybe) == 2 else maybe)
+    if len(maybe) == 2 and len(reached) == 1:
+        (beyond,) = reached
+        return frozenset(maybe - reached), beyond
+    return frozenset(maybe or {touch.square for touch in found}), None
 
 
 def _on_board(seen: _Outline, board: Chessboard) -> bool | None:
