@@ -40,7 +40,7 @@ def placing(state: State, move: Placing) -> Violation | None:
 def movement(state: State, move: Movement) -> Violation | None:
     """Printed rules, "Piece Movement"; rulings icefloe.3 and .4."""
     pyramid, origin, target = move.pyramid, move.origin, move.target
-    if state.owner(pyramid) != state.next:
+    if state.owner(pyramid) != state.mover:
         said = f"{pyramid} is {state.owner(pyramid)}'s, and players move their own pyramids. {turn(state)}"
         return Violation("icefloe.move.turn", MOVING, said)
     floe = state.board.under(pyramid)
@@ -69,9 +69,9 @@ def slide(state: State, move: Slide) -> Violation | None:
     floe = state.board.at(origin)
     if floe is None:
         return Violation("icefloe.slide.tile", MOVING, f"Nothing can slide from {origin}, where no tile is. {turn(state)}")
-    if not any(state.owner(pyramid) == state.next for pyramid in floe.pyramids):
-        own = joined(sorted({under.place for pyramid in state.pyramids(state.next or "") if (under := state.board.under(pyramid))}), "or")
-        said = f"{capital(state.next)} cannot slide {floe.tile} on {origin}: no {state.next} pyramid is on it. A tile may slide from {own}."
+    if not any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids):
+        own = joined(sorted({under.place for pyramid in state.pyramids(state.mover or "") if (under := state.board.under(pyramid))}), "or")
+        said = f"{capital(state.mover)} cannot slide {floe.tile} on {origin}: no {state.mover} pyramid is on it. A tile may slide from {own}."
         return Violation("icefloe.slide.pyramid", MOVING, said)
     allowed = slides(state, origin)
     if target in allowed:
@@ -107,7 +107,7 @@ def removal(state: State, move: Removal) -> Violation | None:
 
 def selection(state: State, move: Selection) -> Violation | None:
     """Printed rules, "Scoring"."""
-    if move.player != state.next:
+    if move.player != state.mover:
         return Violation("icefloe.score.turn", SCORING, f"{capital(move.player)} does not select a tile now. {turn(state)}")
     if state.board.of(move.tile) is None:
         tiles = joined((floe.tile for floe in state.board.floes), "or")

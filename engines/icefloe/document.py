@@ -17,7 +17,7 @@ def state_document(state: State) -> dict[str, Any]:
         {"round": 2, "torch": "red",
          "phase": "move",                 # place | move | vote | coins | decide | remove | extra | score | torch | name | over
          "to_move": "yellow",             # who places or moves next; None in other phases
-         "next": "yellow",                # the same, and who selects a tile to score on
+         "next": "yellow",                # who chooses what happens next; None while players vote or lay coins
          "turn": "Yellow moves a pyramid or slides a tile next.",
          "sunk": "Ma",                    # the tile that sank under the last move, or None
          "value": "4",                    # voted on, while its suit is voted on, or None
@@ -44,7 +44,7 @@ def state_document(state: State) -> dict[str, Any]:
         "round": state.round,
         "torch": state.torch,
         "phase": state.phase,
-        "to_move": state.next if state.phase in ("place", "move") else None,
+        "to_move": state.mover if state.phase in ("place", "move") else None,
         "next": state.next,
         "turn": turn(state),
         "sunk": state.sunk,

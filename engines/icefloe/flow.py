@@ -18,8 +18,8 @@ def placed(state: State, move: Placing) -> State:
     order, board = state.placing_order, state.board.put(move.pyramid, move.place)
     count = len(board.pyramids)
     if count == len(order):
-        return replace(state, board=board, phase="move", next=state.torch)
-    return replace(state, board=board, next=state.owner(order[count]))
+        return replace(state, board=board, phase="move", mover=state.torch)
+    return replace(state, board=board, mover=state.owner(order[count]))
 
 
 def moved(state: State, move: Movement) -> State:
@@ -36,10 +36,10 @@ def turned(state: State) -> State:
     if _somebody_lost_all(state):
         return _finished(state)
     if state.following:
-        return replace(state, next=state.following)
+        return replace(state, mover=state.following)
     if len(state.board.floes) - len(state.board.empty) == 1:
         return _finished(state)
-    return _vote_opened(replace(state, next=None))
+    return _vote_opened(replace(state, mover=None))
 
 
 def voted(state: State, player: str, choice: str) -> State:
@@ -87,7 +87,7 @@ def removed(state: State, tile: str | None) -> State:
     if state.phase == "remove" and len(after.board.empty) > 1:
         return replace(after, phase="extra")
     if state.round > len(state.players):
-        return replace(after, phase="score", next=state.torch)
+        return replace(after, phase="score", mover=state.torch)
     return replace(after, phase="torch")
 
 
@@ -95,12 +95,12 @@ def scored(state: State, tile: str) -> State:
     """After a tile scored for the owners of all pyramids on it; selected twice, it scores twice (ruling icefloe.4)."""
     floe = state.board.of(tile)
     after = _add(state, floe.pyramids if floe else ())
-    return replace(after, next=state.following, phase="score" if state.following else "torch")
+    return replace(after, mover=state.following, phase="score" if state.following else "torch")
 
 
 def handed_on(state: State, player: str) -> State:
     """After the torch went to the next player: a new round, in which everybody has a vote again."""
-    return replace(state, phase="move", round=state.round + 1, next=player, muted=())
+    return replace(state, phase="move", round=state.round + 1, mover=player, muted=())
 
 
 def named(state: State, choice: str) -> State:
@@ -142,7 +142,7 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
 
 def _finished(state: State) -> State:
     """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
-    after = replace(_add(state, state.board.pyramids), next=None)
+    after = replace(_add(state, state.board.pyramids), mover=None)
     if len(after.best) == 1:
         return replace(after, phase="over", winners=after.best)
     return replace(after, phase="name")

@@ -200,7 +200,7 @@ def _listed(state: State) -> Iterator[Move]:
             yield from (Placing(due, floe.place) for floe in state.board.empty)
         case "move":
             for floe in state.board.floes:
-                own = [pyramid for pyramid in floe.pyramids if state.owner(pyramid) == state.next]
+                own = [pyramid for pyramid in floe.pyramids if state.owner(pyramid) == state.mover]
                 yield from (Movement(p, floe.place, place) for p in own for place in checks.reachable(state, p, floe.place))
                 yield from (Slide(floe.place, place) for place in (checks.slides(state, floe.place) if own else ()))
         case "vote":
@@ -217,7 +217,7 @@ def _listed(state: State) -> Iterator[Move]:
             yield Removal(None)
             yield from (Removal(floe.tile) for floe in state.board.empty)
         case "score":
-            yield from (Selection(state.next or "", floe.tile) for floe in state.board.floes)
+            yield from (Selection(state.mover or "", floe.tile) for floe in state.board.floes)
         case "torch":
             yield Torch(state.after(state.torch))
         case "over":

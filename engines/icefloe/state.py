@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import COINS
-from engines.rulings import Chosen, Ruling, choose
+from engines.lines import read_line, write_line
+from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from table.errors import InputError
 
 NONE = "-"
@@ -35,9 +36,9 @@ RULINGS = (
 class State:
     """All of a game, secret votes too: `hidden` is what players may see.
 
-    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `next` places, moves or scores next, where
-    that is somebody.  `value` was voted on and the vote is on its suit; `tile` is to be removed; `sunk` went down under the
-    last move.  `laid` is what coins add to a vote.
+    `scores`, `coins`, `votes` and `laid` go with `players`, who are in turn order.  `mover` places, moves or scores next, in
+    phases where players do so one after the other.  `value` was voted on, and the vote is on its suit; `tile` is to be
+    removed; `sunk` went down under the last move.  `laid` is what coins add to a vote.
     """
 
     players: tuple[str, ...]
@@ -49,7 +50,7 @@ class State:
     laid: tuple[int, ...]
     phase: Phase = "place"
     round: int = 1
-    next: str | None = None
+    mover: str | None = None
     muted: tuple[str, ...] = ()
     value: str | None = None
     done: tuple[str, ...] = ()
@@ -71,9 +72,14 @@ class State:
         return self.players[(self.players.index(player) + 1) % len(self.players)]
 
     @property
+    def next(self) -> str | None:
+        """Who chooses what happens next; None while players vote or lay coins, and when the game is over."""
+        return self.torch if self.phase in ("decide", "remove", "extra", "torch", "name") else self.mover
+
+    @property
     def following(self) -> str | None:
-        """Who moves or scores after `next` in this round; None after the last."""
-        following = self.after(self.next) if self.next else None
+        """Who moves or scores after `mover` in this round; None after the last."""
+        following = self.after(self.mover) if self.mover else None
         return None if following == self.torch else following
 
     def owner(self, pyramid: str) -> str | None:
@@ -132,25 +138,26 @@ class State:
         return tuple(player for player, score in zip(self.players, self.scores, strict=True) if score == max(self.scores))
 
     def __str__(self) -> str:
-        words = {
-            "players": _words(self.players),
-            "round": self.round,
-            "phase": self.phase,
-            "next": self.next or NONE,
-            "scores": _words(self.scores),
-            "coins": " ".join(coins or NONE for coins in self.coins),
-            "muted": _words(self.muted),
-            "value": self.value or NONE,
-            "votes": " ".join(vote or NONE for vote in self.votes),
-            "laid": _words(self.laid),
-            "done": _words(self.done),
-            "tile": self.tile or NONE,
-            "sunk": self.sunk or NONE,
-            "winners": _words(self.winners),
-            "board": self.board if self.board.floes else NONE,
-            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
-        }
-        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+        return write_line(
+            {
+                "players": _words(self.players),
+                "round": self.round,
+                "phase": self.phase,
+                "mover": self.mover or NONE,
+                "scores": _words(self.scores),
+                "coins": " ".join(coins or NONE for coins in self.coins),
+                "muted": _words(self.muted),
+                "value": self.value or NONE,
+                "votes": " ".join(vote or NONE for vote in self.votes),
+                "laid": _words(self.laid),
+                "done": _words(self.done),
+                "tile": self.tile or NONE,
+                "sunk": self.sunk or NONE,
+                "winners": _words(self.winners),
+                "board": self.board if self.board.floes else NONE,
+                "rulings": write_rulings(self.rulings),
+            }
+        )
 
     @classmethod
     def parse(cls, text: str) -> State:
@@ -166,9 +173,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
     Players are colours, clockwise, the winner of the die roll first.
     """
-    players = tuple(players)
-    if len(players) not in (3, 4):
-        raise InputError(f"players: expected 3 or 4, got {len(players)}")
+    players = seat(players, 3, 4)
     for player in players:
         if player not in PLAYS:
             raise InputError(f"players: expected colours of the suits ({', '.join(PLAYS)}), got {player!r}")
@@ -177,7 +182,7 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
         if len(sharing) > 1:
             raise InputError(f"players: expected each suit once, got {SUITS[PLAYS[player]]} {len(sharing)} times ({', '.join(sharing)})")
     seats = len(players)
-    return State(players, rulings, laid_out(seats), (0,) * seats, ("".join(COINS),) * seats, (None,) * seats, (0,) * seats, next=players[0])
+    return State(players, rulings, laid_out(seats), (0,) * seats, ("".join(COINS),) * seats, (None,) * seats, (0,) * seats, mover=players[0])
 
 
 def hidden(state: State) -> State:
@@ -188,7 +193,7 @@ def hidden(state: State) -> State:
 
 
 _KEYS = (
-    *("players", "round", "phase", "next", "scores", "coins", "muted", "value"),
+    *("players", "round", "phase", "mover", "scores", "coins", "muted", "value"),
     *("votes", "laid", "done", "tile", "sunk", "winners", "board", "rulings"),
 )
 
@@ -198,28 +203,22 @@ def _words(values: Sequence[object]) -> str:
 
 
 def _parse(text: str) -> State:
-    words: dict[str, str] = {}
-    for part in text.removesuffix(".").split("; "):
-        key, _, value = part.partition(" ")
-        words[key] = value
-    if tuple(words) != _KEYS or not text.endswith("."):
-        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
-    pairs = [word.split("=") for word in words["rulings"].split(" ")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise InvalidNotation(f"expected rulings such as stay=may, got {words['rulings']!r}")
-    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)))
-    phase = _one_of(words, "phase", get_args(Phase))
+    words = read_line(text, _KEYS)
+    blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
+    phase = next((phase for phase in get_args(Phase) if phase == words["phase"]), None)
+    if phase is None:
+        raise InvalidNotation(f"expected a phase ({', '.join(get_args(Phase))}), got {words['phase']!r}")
     state = State(
         players=blank.players,
         rulings=blank.rulings,
         board=Board(()) if words["board"] == NONE else Board.parse(words["board"]),
-        scores=_counts(words, "scores"),
+        scores=_counts(words, "scores", len(blank.players)),
         coins=tuple("" if coins == NONE else coins for coins in words["coins"].split(" ")),
         votes=tuple(None if vote == NONE else vote for vote in words["votes"].split(" ")),
-        laid=_counts(words, "laid"),
+        laid=_counts(words, "laid", len(blank.players)),
         phase=phase,
-        round=_counts(words, "round")[0],
-        next=_optional(words["next"]),
+        round=_counts(words, "round", 1)[0],
+        mover=_optional(words["mover"]),
         muted=_people(blank, words, "muted"),
         value=_optional(words["value"]),
         done=_people(blank, words, "done"),
@@ -231,20 +230,15 @@ def _parse(text: str) -> State:
     return state
 
 
-def _one_of(words: dict[str, str], key: str, expected: Sequence[str]) -> Any:
-    if words[key] not in expected:
-        raise InvalidNotation(f"expected {key} to be {', '.join(expected)}, got {words[key]!r}")
-    return words[key]
-
-
 def _optional(text: str) -> str | None:
     return None if text == NONE else text
 
 
-def _counts(words: dict[str, str], key: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", words[key]):
-        raise InvalidNotation(f"expected {key} in whole numbers, got {words[key]!r}")
-    return tuple(map(int, words[key].split(" ")))
+def _counts(words: dict[str, str], key: str, number: int) -> tuple[int, ...]:
+    counts = words[key].split(" ")
+    if len(counts) != number or not all(re.fullmatch("[0-9]{1,6}", count) for count in counts):
+        raise InvalidNotation(f"expected {key} in {number} whole number{'s' * (number > 1)}, got {words[key]!r}")
+    return tuple(map(int, counts))
 
 
 def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
@@ -258,8 +252,9 @@ def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
     seats, phase = len(state.players), state.phase
-    if not len(state.scores) == len(state.coins) == len(state.votes) == len(state.laid) == seats:
-        raise InvalidNotation(f"expected {seats} scores, coins, votes and laid")
+    spent = seats * sum(COINS.values()) - sum(COINS.get(coin, 0) for coin in "".join(state.coins))
+    if not len(state.coins) == len(state.votes) == seats:
+        raise InvalidNotation(f"expected coins and votes of {seats} players")
     voting = phase in ("vote", "coins", "decide")
     ballots = SUITS if state.value else VALUES
     voted = [vote is not None for vote in state.votes]
@@ -272,8 +267,8 @@ def _check(state: State) -> None:
         "pyramids of the players' suits": any(state.owner(pyramid) is None for pyramid in state.board.pyramids),
         f"{WEIGHT_MOST} at most on a tile": any(floe.weight > WEIGHT_MOST for floe in state.board.floes),
         "coins 'a2', 'a', '2' or '-'": not set(state.coins) <= {"a2", "a", "2", ""},
-        "somebody to place, move or score next, and only then": (state.next in state.players) != (phase in ("place", "move", "score"))
-        or (state.next is not None and state.next not in state.players),
+        "somebody to place, move or score next, and only then": (state.mover in state.players) != (phase in ("place", "move", "score"))
+        or (state.mover is not None and state.mover not in state.players),
         "pyramids placed in their order, one on a tile": phase == "place" and not _placed_in_order(state),
         "a pyramid of every player while the game runs": phase not in ("place", "name", "over") and not all(stood),
         "a value in play while its suit is voted on": state.value is not None and not (voting and state.open_choices),
@@ -282,12 +277,14 @@ def _check(state: State) -> None:
         "no vote of a player who lost it": any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
         "votes awaited while they are cast, and only then": voting and bool(state.awaited) != (phase == "vote"),
         "coins laid on votes, while they are counted": any(state.laid) and phase not in ("coins", "decide"),
-        "at most 12 laid in all, where votes are": any(count > 12 or (count and not cast) for count, cast in zip(state.laid, voted, strict=True)),
+        "no more laid than was spent, where votes are": sum(state.laid) > spent
+        or any(count and not cast for count, cast in zip(state.laid, voted, strict=True)),
         "not everybody done, and nobody while no coins are laid": bool(state.done) and (phase != "coins" or len(state.done) == seats),
         "votes to lay coins on": phase == "coins" and not any(voted),
         "a tie, or no vote that counts, where the torch bearer decides": phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1,
         "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
         or (state.tile is None) != (phase != "remove"),
+        "players who score once everybody has borne the torch": phase == "score" and state.round <= seats,
         "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
         "a tile that sank among those out of the game": state.sunk is not None and state.sunk not in tiles - afloat,
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
@@ -300,7 +297,7 @@ def _check(state: State) -> None:
 
 
 def _placed_in_order(state: State) -> bool:
-    order = state.placing_order
-    placed = state.board.pyramids
-    here = len(placed) < len(order) and {*placed} == {*order[: len(placed)]} and state.next == state.owner(order[len(placed)])
-    return here and all(len(floe.pyramids) < 2 for floe in state.board.floes)
+    order, count = state.placing_order, len(state.board.pyramids)
+    if count == len(order) or {*state.board.pyramids} != {*order[:count]} or state.mover != state.owner(order[count]):
+        return False
+    return all(len(floe.pyramids) < 2 for floe in state.board.floes)

@@ -30,9 +30,9 @@ def turn(state: State) -> str:
     match state.phase:
         case "place":
             due = state.placing_order[len(state.board.pyramids)]
-            return f"{capital(state.next)} places {due} next, on a tile without a pyramid."
+            return f"{capital(state.mover)} places {due} next, on a tile without a pyramid."
         case "move":
-            return f"{capital(state.next)} moves a pyramid or slides a tile next."
+            return f"{capital(state.mover)} moves a pyramid or slides a tile next."
         case "vote":
             on = f"The suit of the {choice(state.value)} to remove" if state.value else "The value of the tile to remove"
             return f"{on} is voted on: {open_now(state)}; {joined(state.awaited)} may still vote."
@@ -49,7 +49,7 @@ def turn(state: State) -> str:
             empty = joined((floe.tile for floe in state.board.empty), "or")
             return f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or none."
         case "score":
-            return f"{capital(state.next)} selects a tile to score on next."
+            return f"{capital(state.mover)} selects a tile to score on next."
         case "torch":
             return f"The round is over; the torch goes to {state.after(state.torch)}."
         case "name":

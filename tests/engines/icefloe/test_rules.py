@@ -120,7 +120,7 @@ def test_bad_notation_is_quoted(row):
 
 
 GOOD_STATE = (
-    "players red blue yellow; round 2; phase coins; next -; scores 3 0 7; coins a2 2 -; muted -; value 4; votes C A C; laid 0 1 0; done blue; "
+    "players red blue yellow; round 2; phase coins; mover -; scores 3 0 7; coins a2 2 -; muted -; value 4; votes C A C; laid 0 1 0; done blue; "
     "tile -; sunk -; winners -; board a2=A2+AA a3=Mn+ES c2=C4+EC; rulings done=stands stay=may corners=may muted_coins=may."
 )
 
@@ -145,10 +145,11 @@ def test_a_state_cut_short_is_refused(length):
 @pytest.mark.parametrize(
     ("players", "rulings", "expected"),
     [
-        (("red", "blue"), {}, "players: expected 3 or 4, got 2"),
-        (("red", "blue", "yellow", "black", "green"), {}, "players: expected 3 or 4, got 5"),
-        (("red", "blue", "anna"), {}, "players: expected colours of the suits (red, black, yellow, green, blue), got 'anna'"),
-        (("red", "blue", "red"), {}, "players: expected each suit once, got suns 2 times (red, red)"),
+        (("red", "blue"), {}, "players: expected 3 to 4, got 2"),
+        (("red", "blue", "yellow", "black", "green"), {}, "players: expected 3 to 4, got 5"),
+        (("red", "blue", "anna"), {}, "players: expected colours (red, yellow"),
+        (("red", "blue", "pink"), {}, "players: expected colours of the suits (red, black, yellow, green, blue), got 'pink'"),
+        (("red", "blue", "red"), {}, "players: expected each colour once, got 'red' 2 times"),
         (("green", "blue", "yellow"), {}, "players: expected each suit once, got crowns 2 times (green, yellow)"),
         (("red", "blue", "green"), {"tie": "same"}, "rulings: expected names among done, stay, corners, muted_coins, got 'tie'"),
         (("red", "blue", "green"), {"stay": "yes"}, "rulings.stay: expected may or never, got 'yes'"),
