@@ -1,6 +1,7 @@
 """The rules of Zamboni Wars: who sits where, roll-offs, shots, and what is said.  Rows of data are read by the conformance suite."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,14 @@ def test_where_only_firing_is_allowed():
 def test_whose_turn_in_words(phase, said):
     line = f"players yellow blue; zambonis a6 E 3, c6 S 2; to_move yellow; phase {phase}; dice -; board {zamboni_wars.board.USUAL}; "
     assert state_document(State.parse(f"{line}rulings warp=off cover=off fire=may."))["turn"] == said
+
+
+def test_a_phase_that_is_none():
+    state = replace(start(["yellow", "blue"], {}), phase="a break")
+    with pytest.raises(AssertionError, match="unreachable"):
+        list(legal_moves(state))
+    with pytest.raises(AssertionError, match="unreachable"):
+        state_document(state)
 
 
 def test_the_roll_off_in_words():
