@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from engines.ice_storm.moves import Change, Settle, Throw
 from engines.ice_storm.place import Piece, Place, readings
@@ -30,6 +31,7 @@ def settlements(pieces: Sequence[Piece]) -> Iterator[Settle]:
                 yield Settle(piece.name, Place(reading.squares, tips=frozenset({reading.tip} if reading.tip else ())))
 
 
+@cache
 def _places(square: Square) -> tuple[Place, ...]:
     """Nine kinds of places round a square: centre, edge and corner, lying, upright and too close to call."""
     one = frozenset({square})

@@ -165,11 +165,6 @@ def _counts(text: str, count: int) -> tuple[int, ...]:
     return tuple(map(int, text.split(" ")))
 
 
-def in_order(state: State, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Pieces by their owners' seats, then by number: the order in which a state keeps them."""
-    return tuple(sorted(pieces, key=lambda piece: (state.players.index(piece.colour), piece.number)))
-
-
 def _check(state: State) -> None:
     """Refuse a state that no game can reach by counting its parts."""
     seats = len(state.players)

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.errors import IllegalMove
+from engines.errors import IllegalMove, InvalidNotation
 from engines.ice_storm import State, legal_moves, outcome, parse_move, play, shots, start, state_document, turn, violation
 from engines.ice_storm.fire import under_fire
 from engines.ice_storm.moves import Capture, Change, Settle, Throw
 from engines.ice_storm.place import Place, readings
+from engines.ice_storm.squares import Square
 from engines.ice_storm.state import PIECES
 
 FILM = Path(__file__).resolve().parents[4] / "shared" / "bench" / "sequences" / "storm-0001" / "expected.jsonl"
@@ -194,6 +195,14 @@ def test_text_is_no_move():
     state = start(["red", "yellow", "blue"], {})
     with pytest.raises(AssertionError, match="unreachable"):
         violation(state, "throw red b3")
+
+
+def test_things_that_cannot_be():
+    b3 = frozenset({Square.parse("b3")})
+    with pytest.raises(InvalidNotation, match="each square once"):
+        Place(b3, b3)
+    with pytest.raises(InvalidNotation, match="no place for a piece that is thrown again"):
+        Throw("red", Place(b3, tips=b3), leaning=True)
 
 
 def test_examples_are_of_every_kind():
