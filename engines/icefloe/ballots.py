@@ -77,7 +77,7 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
         voted = joined(player for player, _ in move.ballot)
-        said = f"Whether {move.player} broke the commentary rules is voted on by {joined(others)}, each once, and {voted} did."
+        said = f"Whether {move.player} broke the commentary rules is voted on by {joined(others)}, each once; it was by {voted}."
         return Violation("icefloe.penalty.voters", clause, said)
     guilty = sum(1 if yes else -1 for _, yes in move.ballot)
     tied = doubted and guilty == 0

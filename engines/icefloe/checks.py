@@ -100,7 +100,7 @@ def removal(state: State, move: Removal) -> Violation | None:
     if move.tile and floe is None:
         return Violation("icefloe.remove.gone", EMPTYING, f"{what} is out of the game already. {turn(state)}")
     if floe and floe.pyramids:
-        said = f"{what} cannot be the second tile to go: {joined(floe.pyramids)} on it. {turn(state)}"
+        said = f"{what} cannot be the second tile to go: it carries {joined(floe.pyramids)}. {turn(state)}"
         return Violation("icefloe.remove.occupied", EMPTYING, said)
     return None
 

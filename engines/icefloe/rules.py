@@ -43,7 +43,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Removal: ("icefloe.remove.time", ("remove", "extra"), checks.REMOVING, "A tile is removed after the votes."),
     Selection: ("icefloe.score.time", ("score",), checks.SCORING, "Players score after tiles were removed, once everybody has borne the torch."),
     Torch: ("icefloe.torch.time", ("torch",), checks.ROUND, "The torch is handed on at the end of a round."),
-    Penalty: ("icefloe.penalty.time", ("move", "vote"), ballots.COMMENTARY, "A vote can be lost until all votes are shown."),
+    Penalty: ("icefloe.penalty.time", ("move", "vote"), ballots.COMMENTARY, "A player loses a vote before it is shown, not later."),
 }
 """Code, phases in which a move can be made, clause, and why not in others."""
 
@@ -104,7 +104,7 @@ def outcome(state: State) -> Outcome | None:
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if state.phase == "over":
-        return Violation("icefloe.over", ballots.ENDING, f"Nothing can be played: {words.turn(state)}")
+        return Violation("icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {words.turn(state)}")
     return _stranger(state, move) or _untimely(state, move) or _violation(state, move)
 
 
@@ -156,7 +156,7 @@ def _stranger(state: State, move: Move) -> Violation | None:
 
 def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
-    return None if state.phase in phases else Violation(code, clause, f"{said} {words.turn(state)}")
+    return None if state.phase in phases else Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
 
 
 def play(state: State, move: Move) -> State:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from engines.icefloe.board import SUITS, VALUES
+from engines.icefloe.moves import SHARED
 from engines.icefloe.state import State
 
 
@@ -16,8 +17,8 @@ def joined(names: Iterable[str], last: str = "and") -> str:
 
 
 def choice(name: str) -> str:
-    """A value or a suit as people say it: `null`, `4`, `suns`."""
-    return {**VALUES, **SUITS}.get(name, name)
+    """A choice as people say it: `null`, `4`, `suns`, `blue`, `a shared victory`."""
+    return {**VALUES, **SUITS, SHARED: "a shared victory"}.get(name, name)
 
 
 def open_now(state: State) -> str:
