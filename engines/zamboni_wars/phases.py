@@ -16,11 +16,6 @@ class RollOff:
 
     rolls: tuple[tuple[str, int | None], ...]
 
-    @property
-    def roller(self) -> str | None:
-        """Who is next to roll; None when all have."""
-        return next((player for player, pips in self.rolls if pips is None), None)
-
     def __str__(self) -> str:
         return "roll-off " + " ".join(f"{player}={pips or NONE}" for player, pips in self.rolls)
 

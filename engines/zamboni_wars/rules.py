@@ -192,19 +192,19 @@ def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
 
     With two dice there are two roll-offs: one space holds one die, so the winner of the first has no part in the second.
     """
-    rolls = tuple((player, pips if player == rolling.roller else rolled) for player, rolled in rolling.rolls)
+    rolls = tuple((player, pips if player == state.to_move else rolled) for player, rolled in rolling.rolls)
+    if any(rolled is None for _, rolled in rolls):
+        return _to_roll(state, rolls)
     highest = max(rolled or 0 for _, rolled in rolls)
-    level = tuple(player for player, rolled in rolls if rolled == highest)
-    if RollOff(rolls).roller:
-        return _rolled(state, RollOff(rolls))
-    if len(level) > 1:
-        return _rolled(state, RollOff(tuple((player, None) for player in level)))
-    covered = replace(state, dice=tuple(sorted((*state.dice, PLACES[state.board.place(level[0])]))))
+    first, *level = (player for player, rolled in rolls if rolled == highest)
+    if level:
+        return _to_roll(state, [(player, None) for player in (first, *level)])
+    covered = replace(state, dice=tuple(sorted((*state.dice, PLACES[state.board.place(first)]))))
     if len(covered.dice) < covered.cover_dice:
-        return _rolled(covered, RollOff(tuple((player, None) for player in covered.uncovered)))
+        return _to_roll(covered, [(player, None) for player in covered.uncovered])
     return replace(covered, to_move=covered.players[0], phase=Rolling())
 
 
-def _rolled(state: State, rolling: RollOff) -> State:
+def _to_roll(state: State, rolls: Sequence[tuple[str, int | None]]) -> State:
     """The roll-off goes on with the first player who is yet to roll."""
-    return replace(state, to_move=rolling.roller or state.to_move, phase=rolling)
+    return replace(state, to_move=next(player for player, rolled in rolls if rolled is None), phase=RollOff(tuple(rolls)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.rulings import Chosen, Ruling, choose
+from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
 from engines.zamboni_wars.phases import NONE, Aiming, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
@@ -21,7 +21,7 @@ RANGE = 4
 
 RULINGS = (
     Ruling("warp", "Warp Zone Rule", ("off", "on"), "on: the middle spaces are warp zones, from one to another for one point"),
-    Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, to be pushed and hidden behind"),
+    Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, each on the coaster of who wins its roll-off"),
     Ruling("fire", "ruling zamboni_wars.8", ("may", "must"), "may a player who is aimed at a Zamboni hold fire, or must the laser be fired"),
 )
 
@@ -125,7 +125,7 @@ class State:
             "phase": self.phase,
             "dice": " ".join(map(str, self.dice)) or NONE,
             "board": self.board,
-            "rulings": " ".join(f"{name}={value}" for name, value in self.rulings),
+            "rulings": write_rulings(self.rulings),
         }
         return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
 
@@ -140,8 +140,8 @@ class State:
 
 def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
     """The state before the first roll; raises InputError for players who cannot sit so at the board (ruling zamboni_wars.6)."""
-    players = tuple(players)
-    _seat(players, list(board.colours.values()))
+    players = seat(players, PLAYERS_LEAST, PLAYERS_MOST)
+    _check_seats(players, list(board.colours.values()))
     nests = tuple(Zamboni(*HOMES[board.place(player)], LAYERS) for player in players)
     state = State(players, nests, players[0], Rolling(), board, rulings)
     if not state.cover_dice:
@@ -149,15 +149,11 @@ def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
     return State(players, nests, players[0], RollOff(tuple((player, None) for player in players)), board, rulings)
 
 
-def _seat(players: tuple[str, ...], colours: list[str]) -> None:
-    """Raise InputError unless the players are two to four of the coasters' colours (clockwise), as they sit round the board."""
-    if not PLAYERS_LEAST <= len(players) <= PLAYERS_MOST:
-        raise InputError(f"players: expected {PLAYERS_LEAST} to {PLAYERS_MOST}, got {len(players)}")
+def _check_seats(players: tuple[str, ...], colours: list[str]) -> None:
+    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit round the board."""
     for player in players:
         if player not in colours:
             raise InputError(f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}")
-        if players.count(player) > 1:
-            raise InputError(f"players: expected each colour once, got {player!r} {players.count(player)} times")
     first = colours.index(players[0])
     clockwise = [colour for colour in colours[first:] + colours[:first] if colour in players]
     if len(players) == PLAYERS_LEAST and colours.index(players[1]) != (first + 2) % len(colours):
@@ -177,10 +173,7 @@ def _parse(text: str) -> State:
         words[key] = value
     if tuple(words) != _KEYS or not text.endswith("."):
         raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
-    pairs = [word.split("=") for word in words["rulings"].split(" ")]
-    if any(len(pair) != 2 for pair in pairs):
-        raise InvalidNotation(f"expected rulings such as warp=off, got {words['rulings']!r}")
-    blank = fresh(words["players"].split(" "), choose(RULINGS, dict(pairs)), Board.parse(words["board"]))
+    blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]), Board.parse(words["board"]))
     state = State(
         players=blank.players,
         zambonis=tuple(None if nest == NONE else _zamboni(nest) for nest in words["zambonis"].split(", ")),
@@ -227,7 +220,8 @@ def _check(state: State, blank: State) -> None:
 
 def _check_roll_off(state: State, roll_off: RollOff, blank: State) -> None:
     rollers = [player for player, _ in roll_off.rolls]
-    rolled = [pips is not None for _, pips in roll_off.rolls]
+    rolled = [player for player, pips in roll_off.rolls if pips]
+    waiting = [player for player in rollers if player not in rolled]
     middles = [PLACES[state.board.place(player)] for player in state.players]
     in_order = [player for player in state.uncovered if player in rollers]
     wrong = {
@@ -235,7 +229,7 @@ def _check_roll_off(state: State, roll_off: RollOff, blank: State) -> None:
         f"fewer than {state.cover_dice} cover dice": len(state.dice) >= state.cover_dice,
         "cover dice on the middle spaces of players' coasters": not set(middles).issuperset(state.dice),
         "two players or more, in turn order, on whose coasters no die lies": len(rollers) < 2 or rollers != in_order,
-        "the next roll by the player to move": rolled != sorted(rolled, reverse=True) or state.to_move != roll_off.roller,
+        "rolls in turn order, the next one by the player to move": rollers != rolled + waiting or waiting[:1] != [state.to_move],
     }
     for expected, refused in wrong.items():
         if refused:
