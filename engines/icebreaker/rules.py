@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from engines.errors import IllegalMove, Violation
 from engines.icebreaker.board import label, members, union
@@ -45,8 +46,7 @@ class LegalMoves:
         return isinstance(move, Move) and bool(self._ways.get(move.from_cell, (0, 0))[1] >> move.to_cell & 1)
 
     def __iter__(self) -> Iterator[Move]:
-        for ship in sorted(self._ways):
-            yield from moves(ship, self._ways[ship][1])
+        return chain.from_iterable([moves(ship, cells) for ship, (_, cells) in sorted(self._ways.items())])
 
     def __len__(self) -> int:
         return sum(cells.bit_count() for _, cells in self._ways.values())

@@ -66,3 +66,24 @@ def test_nothing_is_chosen_once_the_game_is_over():
     state = play(play(State.parse(STUCK.format("15 15", "majority")), parse_move("C3-B2")), parse_move("B2-A1"))
     with pytest.raises(ValueError, match="the game is over"):
         SearchPlayer().choose(state)
+
+
+def test_it_looks_past_a_turn_that_passes():
+    """Black takes E6, red goes to B2: then black is stuck, and red is to move again."""
+    rows = "222./..*../....../......./..1.../1..../*1.."
+    line = f"players red black; scores 9 20; turn black; board {rows}; rulings size=4 closest=any stuck=pass end=last."
+    state = State.parse(line)
+    for text in ("E7-E6", "C3-B2"):
+        assert parse_move(text) in legal_moves(state)
+        state = play(state, parse_move(text))
+    assert state.next == "red"
+    assert SearchPlayer(5000).choose(State.parse(line)) in legal_moves(State.parse(line))
+
+
+def test_greedy_takes_what_it_can():
+    """Only E9 has ice beside it; chance would mostly move another ship."""
+    state = State.parse(
+        "players red black; scores 27 26; turn red; "
+        "board 1*2../.221.1/......./......../........./......../......./....../*....; rulings size=5 closest=any stuck=pass end=majority."
+    )
+    assert {str(GreedyPlayer(GAME, Random(seed)).choose(state)) for seed in range(20)} == {"E9-F9"}
