@@ -25,7 +25,7 @@ SIDE_MARGIN = 0.12
 """Share of a side next to each corner that is not measured: the other side's blur reaches there."""
 REACH_MODULES = 0.42
 """Half length of the profile across an edge, in modules (a sixth of a 4x4 marker's side)."""
-DISAGREES_SHARE = 0.08
+DISAGREES_SHARE = 0.2
 """A marker whose corners are off by more than this share of its side does not fit the others."""
 CLIPPED = 0.9
 """Paper brighter than this (linear light) is over-exposed, and its edges spread."""

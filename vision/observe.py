@@ -28,9 +28,9 @@ LEAST_EVIDENCE = 3.0
 """Looks by which a piece must explain its place better than bare ground in shadow."""
 WELL_INSIDE = 0.98
 """Pixels covered this far by a piece tell its colour."""
-FLOOR_MM, FLOOR_DEG = 0.05, 0.1
+FLOOR_MM, FLOOR_DEG = 0.06, 0.1
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
-MISFIT = 2.2
+MISFIT = 3.0
 """The blocks of a fit still err together; sigmas are this much larger, found on the project's own made-up cases."""
 
 
