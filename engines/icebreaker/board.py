@@ -16,8 +16,6 @@ from engines.errors import InvalidNotation
 SIZES = (5, 4, 6, 7, 8)
 """Cells a side; the printed rules call 5 the default."""
 ROW = 16
-STEPS = (1, -1, ROW, -ROW, ROW + 1, -ROW - 1)
-"""To the six cells beside: along the row, along the column, along the diagonal that both grow on."""
 _LETTERS = "ABCDEFGHIJKLMNO"
 _LABEL = re.compile(rf"([{_LETTERS}])([1-9]|1[0-5])")
 
