@@ -1,0 +1,134 @@
+"""The camera's place from fiducials, on pictures of the project's own renderer, whose truth is exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from table.observation import Camera
+from vision.camera import on_plane, project
+from vision.fiducials import NoPose, locate
+from vision.light import linear
+from vision.render import Renderer
+from vision.scene import Scene
+from vision.scene_cases import random_case
+
+
+@pytest.fixture(scope="module")
+def scene():
+    case = random_case("boule", 4242)
+    return case, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(1))
+
+
+def find(image, setup):
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    return locate(grey, cv2.cvtColor(linear(image), cv2.COLOR_RGB2GRAY), setup)
+
+
+def corners_px(case, marker):
+    corners = np.column_stack([np.array(marker.corners_mm), np.full(4, case.setup.fiducials.z_mm)])
+    return project(corners, case.camera, case.setup.camera)
+
+
+def covered(case, image, ids):
+    image = image.copy()
+    for marker in case.setup.fiducials.markers:
+        if marker.id in ids:
+            middle = corners_px(case, marker).mean(axis=0)
+            cv2.circle(image, tuple(int(v) for v in middle), 60, (120, 90, 70), -1)
+    return image
+
+
+def worst_error_mm(found, case):
+    outline = case.setup.outline_mm()
+    truth = project(np.column_stack([outline, np.zeros(len(outline))]), case.camera, case.setup.camera)
+    return float(np.hypot(*(on_plane(truth, found, case.setup.camera) - outline).T).max())
+
+
+def test_all_four_give_the_place_to_a_twentieth_of_a_millimetre(scene):
+    case, image = scene
+    found = find(image, case.setup)
+    assert isinstance(found, Camera)
+    assert found.fiducials_seen == (0, 1, 2, 3)
+    assert worst_error_mm(found, case) < 0.05
+    assert np.linalg.eigvalsh(found.covariance).min() > 0
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 2, 3])
+def test_any_three_suffice(scene, hidden):
+    case, image = scene
+    found = find(covered(case, image, {hidden}), case.setup)
+    assert isinstance(found, Camera)
+    assert hidden not in found.fiducials_seen
+    assert worst_error_mm(found, case) < 0.5
+
+
+def test_two_are_less_sure_than_four(scene):
+    case, image = scene
+    four, two = find(image, case.setup), find(covered(case, image, {1, 3}), case.setup)
+    assert isinstance(two, Camera)
+    assert np.trace(two.covariance[3:, 3:]) > np.trace(four.covariance[3:, 3:])
+
+
+@pytest.mark.parametrize(
+    ("hidden", "reason"),
+    [
+        ({0, 1, 2, 3}, "no fiducial is in view"),
+        ({0, 1, 2}, "only one fiducial is in view"),
+        ({1, 2, 3}, "uncover fiducial 1 and 2 and 3"),
+    ],
+)
+def test_fewer_than_two_say_what_to_do(scene, hidden, reason):
+    case, image = scene
+    found = find(covered(case, image, hidden), case.setup)
+    assert isinstance(found, NoPose)
+    assert not found
+    assert reason in found.reason
+
+
+def test_a_marker_in_view_twice_is_refused(scene):
+    case, image = scene
+    quad = corners_px(case, case.setup.fiducials.markers[0])
+    low, high = quad.min(axis=0).astype(int) - 15, quad.max(axis=0).astype(int) + 15
+    copy = image[low[1] : high[1], low[0] : high[0]]
+    image = image.copy()
+    middle = np.array(image.shape[1::-1]) // 2
+    image[middle[1] : middle[1] + copy.shape[0], middle[0] : middle[0] + copy.shape[1]] = copy
+    found = find(image, case.setup)
+    assert isinstance(found, NoPose)
+    assert "two fiducials with id 0" in found.reason
+
+
+def grown(marker, factor):
+    corners = np.array(marker.corners_mm)
+    corners = corners.mean(axis=0) + factor * (corners - corners.mean(axis=0))
+    return type(marker)(id=marker.id, corners_mm=tuple(map(tuple, corners.tolist())))
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_marker_of_another_size_than_stated_is_named(scene, factor):
+    case, image = scene
+    setup = case.setup
+    markers = tuple(grown(marker, factor) if marker.id == 2 else marker for marker in setup.fiducials.markers)
+    fiducials = type(setup.fiducials)(markers=markers, dictionary=setup.fiducials.dictionary, z_mm=setup.fiducials.z_mm)
+    wrong = type(setup)(camera=setup.camera, fiducials=fiducials, board=setup.board, game=setup.game, pieces=setup.pieces)
+    found = find(image, wrong)
+    assert isinstance(found, NoPose)
+    assert "fiducial 2 does not fit the others" in found.reason
+
+
+def test_projecting_and_coming_back_is_the_same_point(scene):
+    case, _ = scene
+    points = np.random.default_rng(3).uniform([0, 0], case.setup.outline_mm().max(axis=0), (200, 2))
+    for z_mm in (0.0, 25.0):
+        pixels = project(np.column_stack([points, np.full(len(points), z_mm)]), case.camera, case.setup.camera)
+        assert on_plane(pixels, case.camera, case.setup.camera, z_mm) == pytest.approx(points, abs=1e-4)
+
+
+def test_the_eye_is_where_the_rays_start(scene):
+    case, _ = scene
+    moved = replace(case.camera, translation_mm=case.camera.translation_mm - case.camera.rotation @ np.array([10.0, -5.0, 3.0]))
+    assert moved.eye_mm - case.camera.eye_mm == pytest.approx([10.0, -5.0, 3.0])

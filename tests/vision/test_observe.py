@@ -1,0 +1,164 @@
+"""Photographs in, pieces out: on made-up cases with exact truth, on empty tables, and on pictures of nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+from table.observation import Observation, Unusable, observation_document
+from table.setup import load_table
+from vision.cameras.files import read_image
+from vision.frame import Frame
+from vision.observe import observe
+from vision.render import Renderer
+from vision.scene import Scene
+from vision.scene_cases import random_case, truth_document
+from vision.watch import Watch
+
+BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
+
+
+def drawn(kind, seed, empty=False):
+    case = random_case(kind, seed)
+    scene = Scene(case.stage) if empty else case.scene()
+    return case, Frame(0, 0, Renderer(case.setup, case.camera).picture(scene, np.random.default_rng(seed)))
+
+
+def pairs(truth_mm, seen_mm):
+    apart = np.hypot(*(np.array(truth_mm)[:, None] - np.array(seen_mm)[None]).transpose(2, 0, 1))
+    rows, columns = linear_sum_assignment(apart)
+    return [(i, j, apart[i, j]) for i, j in zip(rows, columns, strict=True)]
+
+
+@pytest.fixture(scope="module", params=[("boule", 9101), ("storm", 9102)], ids=lambda made: f"{made[0]}-{made[1]}")
+def read(request):
+    case, frame = drawn(*request.param)
+    return case, frame, observe(frame, case.setup)
+
+
+def test_a_made_up_table_is_read_right(read):
+    case, _, seen = read
+    truth = truth_document(case)["pieces"]
+    assert isinstance(seen, Observation)
+    plan = [np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0) for piece in truth]
+    got = [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]
+    matched = [(i, j) for i, j, apart in pairs(plan, got) if apart < 8]
+    assert len(matched) >= 0.95 * len(truth)
+    assert len(seen.pieces) <= len(truth) + 1
+    flat = [(i, j) for i, j in matched if truth[i]["pose"] != "leaning"]
+    right = [tuple(truth[i][key] == getattr(seen.pieces[j], key) for key in ("colour", "size", "pose")) == (True,) * 3 for i, j in flat]
+    assert np.mean(right) >= 0.95
+    errors = [float(np.hypot(*(seen.pieces[j].base_mm - truth[i]["base_mm"]))) for (i, j), ok in zip(flat, right, strict=True) if ok]
+    assert np.median(errors) < 0.5
+
+
+def test_every_piece_carries_an_honest_looking_covariance(read):
+    _, _, seen = read
+    for piece in seen.pieces:
+        assert np.allclose(piece.covariance, piece.covariance.T)
+        assert np.linalg.eigvalsh(piece.covariance[:2, :2]).min() > 0.03**2
+        assert piece.covariance[2, 2] > 0
+        assert 0 < piece.colour_probability <= 1
+        assert 0 < piece.pose_probability <= 1
+
+
+def test_the_document_is_plain_json(read):
+    _, _, seen = read
+    document = json.loads(json.dumps(observation_document(seen), allow_nan=False))
+    assert document["format"] == "rinkside-observation/1"
+    assert len(document["pieces"]) == len(seen.pieces)
+
+
+def test_reading_twice_says_the_same(read):
+    case, frame, seen = read
+    again = observe(frame, case.setup)
+    assert observation_document(again) == observation_document(seen)
+
+
+@pytest.mark.parametrize("kind", ["boule", "storm"])
+def test_an_empty_table_has_no_pieces(kind):
+    case, frame = drawn(kind, 9107, empty=True)
+    seen = observe(frame, case.setup)
+    assert isinstance(seen, Observation)
+    assert seen.pieces == ()
+
+
+def test_the_picture_of_the_empty_table_may_be_given(read):
+    case, frame, seen = read
+    bare = Frame(0, 0, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(7)))
+    helped = observe(frame, case.setup, bare)
+    assert isinstance(helped, Observation)
+    assert abs(len(helped.pieces) - len(seen.pieces)) <= 1
+
+
+def nothing(kind, shape, rng):
+    if kind == "noise":
+        return rng.integers(0, 256, shape, dtype=np.uint8)
+    if kind == "black":
+        return np.zeros(shape, np.uint8)
+    slope = np.linspace(0, 255, shape[1], dtype=np.uint8)
+    return np.broadcast_to(slope[None, :, None], shape).copy()
+
+
+@pytest.mark.parametrize("kind", ["noise", "black", "slope"])
+def test_a_picture_of_nothing_is_unusable_with_the_reason(kind):
+    setup = random_case("boule", 9101).setup
+    image = nothing(kind, (setup.camera.height, setup.camera.width, 3), np.random.default_rng(1))
+    seen = observe(Frame(3, 40, image), setup)
+    assert isinstance(seen, Unusable)
+    assert not seen
+    assert (seen.frame_seq, seen.at_ms) == (3, 40)
+    assert "fiducial" in seen.reason
+
+
+def test_a_picture_of_another_size_is_unusable():
+    setup = random_case("boule", 9101).setup
+    seen = observe(Frame(0, 0, np.zeros((480, 640, 3), np.uint8)), setup)
+    assert isinstance(seen, Unusable)
+    assert "640x480" in seen.reason
+    assert f"{setup.camera.width}x{setup.camera.height}" in seen.reason
+
+
+def test_watching_reads_a_resting_table_once(read):
+    case, frame, _ = read
+    rng = np.random.default_rng(11)
+    reads = []
+
+    def noisy(k):
+        image = frame.image.astype(np.int16) + rng.normal(0, 1.5, frame.image.shape).round().astype(np.int16)
+        return Frame(k, 250 * k, np.clip(image, 0, 255).astype(np.uint8))
+
+    watch = Watch()
+    for k in range(4):
+        reads.append(watch(noisy(k), case.setup))
+    assert all(isinstance(one, Observation) for one in reads)
+    assert all(one.pieces is reads[0].pieces for one in reads)
+    assert [one.at_ms for one in reads] == [0, 250, 500, 750]
+    covered = noisy(4)
+    cv2.circle(covered.image, (covered.image.shape[1] // 2, covered.image.shape[0] // 2), 80, (180, 120, 90), -1)
+    moving = watch(covered, case.setup)
+    assert isinstance(moving, Observation)
+    assert moving.moving
+    assert moving.pieces is reads[0].pieces
+    back = watch(noisy(5), case.setup)
+    assert not back.moving
+    assert back.pieces is reads[0].pieces
+
+
+@pytest.mark.skipif(not BENCH.is_dir(), reason="the photographs of ../shared/bench are not here")
+@pytest.mark.parametrize("name", ["boule-0005", "boule-0006", "boule-0007"])
+def test_photographs_that_this_project_did_not_draw(name):
+    setup = load_table(BENCH / name / "table.json")
+    truth = json.loads((BENCH / name / "truth.json").read_text())["pieces"]
+    seen = observe(read_image(BENCH / name / "image.jpg", setup), setup)
+    assert isinstance(seen, Observation)
+    assert sorted((p["colour"], p["size"], p["pose"]) for p in truth) == sorted((p.colour, p.size, p.pose) for p in seen.pieces)
+    errors = [apart for _, _, apart in pairs([p["base_mm"] for p in truth], [p.base_mm for p in seen.pieces])]
+    assert np.median(errors) < 0.3
+    standing = [(p.colour, seen.pieces[p.on].colour) for p in seen.pieces if p.on is not None]
+    assert standing == [(p["colour"], setup.game.target) for p in truth if p.get("on") == "target"]
