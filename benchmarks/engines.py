@@ -159,8 +159,12 @@ Size 5, each begins every second game.
 The search is alpha-beta, one move deeper at a time, until its nodes are spent; it takes no clock, so it plays alike everywhere.
 
 ## More examples
-`make test` plays a few games of each kind through `tests/engines/conformance`, the same ones every time.
-`RINKSIDE_EXAMPLES=20000 make test` plays so many, of each game, in each of its tests: hours, so best overnight.
+`make test` plays a few games of each kind through `tests/engines/conformance`, the same ones every time. To try so many in each of
+its tests, for each game (for an hour or more a game):
+
+```sh
+RINKSIDE_EXAMPLES=20000 .venv/bin/python -m pytest tests/engines/conformance
+```
 """
 
 
