@@ -20,7 +20,7 @@ WAYS = {
     (-1, 1): "northwest",
 }
 """The eight ways by steps in files and ranks; north is up the ranks."""
-HOME = "home"
+HOME = "at home"
 """The `way` of a centre piece's own square, which it may fire into too."""
 
 
@@ -114,14 +114,18 @@ def shots(pieces: Sequence[Piece], player: str) -> tuple[Shot, ...]:
 
 
 def _shots(shooter: Piece, target: Piece) -> Iterator[Shot]:
-    for line in aims(shooter):
-        hit = [not reading.squares.isdisjoint(line.squares) for reading in readings(target.place)]
-        if not any(hit):
+    """Shots of one piece at another; lines that differ in where they begin, by how the shooter lies, are one."""
+    rays = [{(line.way, line.squares[-1]): line for line in lines(reading)} for reading in readings(shooter.place)]
+    for ray in dict.fromkeys(ray for each in rays for ray in each):
+        aimed = [each.get(ray) for each in rays]
+        hits = [[line is not None and not lies.squares.isdisjoint(line.squares) for lies in readings(target.place)] for line in aimed]
+        if not any(map(any, hits)):
             continue
+        line = max(filter(None, aimed), key=lambda line: len(line.squares))
         hangs_on = []
-        if not all(line in lines(reading) for reading in readings(shooter.place)):
-            hangs_on.append(f"{shooter} fires {line.way}")
-        if not all(hit):
+        if any(hit != hits[0] for hit in hits):
+            hangs_on.append(f"{shooter} fires {line}")
+        if any(any(hit) and not all(hit) for hit in hits):
             touched = [square for square in line.squares if square in target.place.doubtful]
             hangs_on.append(f"{target.name} touches {' or '.join(map(str, touched))}")
         yield Shot(shooter.name, target.name, line, tuple(hangs_on))

@@ -15,13 +15,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
 from engines.errors import InvalidNotation
-from engines.ice_storm.squares import SQUARE, Square
+from engines.ice_storm.squares import SIDE, SQUARE, Square
 from table.pieces import COLOURS
 
 UPRIGHT = "^"
@@ -65,7 +64,7 @@ class Place:
             raise InvalidNotation(f"expected the tip in a square that the piece touches, got '{self}'")
         if self.reached and (self.reached not in self.doubtful or self.reached in self.tips or not self.tips):
             raise InvalidNotation(f"expected a doubtful square that only the tip may reach, and where else the tip is, got '{self}'")
-        if not readings(self):
+        if frozenset().union(*shapes(self.clear, self.doubtful)) != self.squares or not self.squares:
             raise InvalidNotation(f"expected one square, two side by side, or three or four that share a corner (ruling ice_storm.6), got '{self}'")
 
     @property
@@ -111,29 +110,42 @@ def readings(place: Place) -> tuple[Reading, ...]:
     """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none where pieces cannot lie so."""
     return tuple(
         Reading(squares, tip)
-        for extra in _subsets(place.doubtful)
-        if _fits(squares := place.clear | extra)
+        for squares in shapes(place.clear, place.doubtful)
         for tip in (_tips(place, squares) if place.tips else (None,))
     )
+
+
+def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozenset[Square]]:
+    """All that a piece may touch that touches the `clear` squares and perhaps some `doubtful` ones, fewest squares first.
+
+    Pieces touch one square, two side by side, or three or four that share a corner (ruling ice_storm.6).
+    """
+    found = {
+        clear.union(extra)
+        for block in _BLOCKS
+        if clear <= block
+        for count in range(len(doubtful & block) + 1)
+        for extra in combinations(doubtful & block, count)
+    }
+    return sorted((squares for squares in found if squares and not _at_a_corner(squares)), key=lambda squares: (len(squares), sorted(squares)))
+
+
+_BLOCKS = [
+    frozenset(Square(file + east, rank + north) for east in (0, 1) for north in (0, 1))
+    for file in range(SIDE - 1)
+    for rank in range(SIDE - 1)
+]
+"""Every four squares that share a corner."""
+
+
+def _at_a_corner(squares: frozenset[Square]) -> bool:
+    """Are these two squares that meet at a corner only?"""
+    return len(squares) == 2 and len({square.file for square in squares}) == len({square.rank for square in squares}) == 2
 
 
 def _tips(place: Place, squares: frozenset[Square]) -> list[Square]:
     """Where the tip may be, if these squares are touched."""
     return [place.reached] if place.reached in squares else sorted(place.tips & squares or squares)
-
-
-def _subsets(squares: frozenset[Square]) -> Iterator[frozenset[Square]]:
-    for count in range(len(squares) + 1):
-        yield from map(frozenset, combinations(sorted(squares), count))
-
-
-def _fits(squares: frozenset[Square]) -> bool:
-    """One square, two side by side, or three or four that share a corner?"""
-    if not squares:
-        return False
-    files, ranks = {square.file for square in squares}, {square.rank for square in squares}
-    diagonal = len(squares) == 2 and len(files) == len(ranks) == 2
-    return max(files) - min(files) <= 1 and max(ranks) - min(ranks) <= 1 and not diagonal
 
 
 @dataclass(frozen=True, slots=True)

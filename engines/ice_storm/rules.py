@@ -218,7 +218,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
     found = [piece for piece in meant if piece in can]
     if not found:
         return Violation("storm.attack", FIRE, f"{_no_line(state, meant)} {_allowed(can, attacker)}")
-    if len(found) > 1 and len({piece.place for piece in found}) > 1:
+    if len({piece.place for piece in found}) > 1:
         names = _listed([str(piece) for piece in found], "or")
         return Violation("storm.attack.which", ATTACK, f"Several pieces may be meant, and taken: say which, {names}.")
     if not can[found[0]]:

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from engines.ice_storm.place import Place
+from engines.ice_storm.place import Place, shapes
 from engines.ice_storm.squares import SIDE, Square
 from table.boards import Board, Chessboard
 from table.errors import InputError
@@ -56,12 +56,14 @@ class Touches:
 
     @property
     def place(self) -> Place | None:
-        """As moves say it; None off the board."""
+        """As moves say it; None off the board.  Doubtful squares that would make three in a row with touched ones are left out."""
         if self.on_board is False:
             return None
         clear = frozenset(touch.square for touch in self.squares if touch.call == "touched")
         doubtful = frozenset(touch.square for touch in self.squares if touch.call == "too close")
-        return Place(clear, doubtful, self.tips, self.reached, off_doubtful=self.on_board is None)
+        possible = clear.union(*shapes(clear, doubtful))
+        reached = self.reached if self.reached in possible else None
+        return Place(clear, doubtful & possible, self.tips & possible, reached, off_doubtful=self.on_board is None)
 
 
 def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> Touches:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.ice_storm.fire import captures, lines, shots, under_fire
-from engines.ice_storm.place import Piece, Place, readings
+from engines.ice_storm.place import Piece, Place, readings, shapes
 from engines.ice_storm.squares import SIDE, Square
 
 DATA = Path(__file__).with_name("data")
@@ -55,17 +55,19 @@ def test_captures(board, expected):
 
 @st.composite
 def places(draw):
-    """Any place that can be written: some of four squares that share a corner, some of them in doubt, and squares next to them."""
+    """Any place that can be written: some of four squares that share a corner, and perhaps squares in doubt round them."""
     file, rank = draw(st.integers(0, SIDE - 2)), draw(st.integers(0, SIDE - 2))
     block = [Square(file + east, rank + north) for east in (0, 1) for north in (0, 1)]
     around = [square for square in SQUARES if max(abs(square.file - file), abs(square.rank - rank)) <= 2]
-    clear = frozenset(draw(st.sets(st.sampled_from(block), min_size=1)))
-    doubtful = frozenset(draw(st.sets(st.sampled_from(around), max_size=2))) - clear
-    tips = frozenset(draw(st.sets(st.sampled_from(sorted(clear | doubtful)), max_size=2)))
-    if clear == {block[0], block[3]} or clear == {block[1], block[2]}:
-        clear |= {block[0], block[1]}
-        doubtful -= clear
-    return Place(clear, doubtful, tips)
+    clear = frozenset(draw(st.sets(st.sampled_from(block), max_size=4)))
+    doubtful = frozenset(draw(st.sets(st.sampled_from(around), min_size=not clear, max_size=3))) - clear
+    possible = frozenset().union(*shapes(clear, doubtful))
+    if not possible:
+        clear = possible = frozenset(block)
+    doubtful &= possible
+    tips = frozenset(draw(st.sets(st.sampled_from(sorted(possible)), max_size=2)))
+    reached = draw(st.sampled_from(sorted(doubtful - tips))) if tips and doubtful - tips and draw(st.booleans()) else None
+    return Place(clear, doubtful, tips, reached)
 
 
 def symmetric(square, turns, mirrored):
@@ -82,7 +84,8 @@ def moved(squares, turns, mirrored):
 
 @given(places(), st.integers(0, 3), st.booleans())
 def test_the_board_has_no_favourite_side(place, turns, mirrored):
-    turned = Place(*(moved(squares, turns, mirrored) for squares in (place.clear, place.doubtful, place.tips)))
+    reached = symmetric(place.reached, turns, mirrored) if place.reached else None
+    turned = Place(*(moved(squares, turns, mirrored) for squares in (place.clear, place.doubtful, place.tips)), reached)
     fire = {moved(under_fire(reading), turns, mirrored) for reading in readings(place)}
     assert {under_fire(reading) for reading in readings(turned)} == fire
     assert Place.parse(str(turned)) == turned
@@ -95,7 +98,7 @@ def test_every_line_runs_straight_to_the_edge(place):
             assert line.squares[0] in reading.squares or len(reading.squares) == 1
             steps = {(b.file - a.file, b.rank - a.rank) for a, b in zip(line.squares, line.squares[1:], strict=False)}
             assert len(steps) <= 1
-            assert line.way == "home" or {line.squares[-1].file, line.squares[-1].rank} & {0, SIDE - 1}
+            assert line.way == "at home" or {line.squares[-1].file, line.squares[-1].rank} & {0, SIDE - 1}
 
 
 @st.composite

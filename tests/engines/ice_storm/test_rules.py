@@ -136,6 +136,43 @@ def test_the_attacked_player_fires_next_with_no_piece_left():
     assert turn(after) == "Yellow has no shot. Blue fires next."
 
 
+BOARD = "red1 b1-b2>b2, red2 h8, red3 c1?-c2>c2, yellow1 b8, yellow2 c5?-d5>d5, yellow3 e1, blue1 a1"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "move", "said"),
+    [
+        (BOARD, "capture red1", "Red fires on enemy pieces only, and red1 is its own. Red can take yellow1 or blue1."),
+        (
+            "red1 b1-b2>b2, red2 h7-h8^, yellow1 b8, yellow3 e1",
+            "capture yellow3",
+            "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8; red2 h7-h8^ fires south on h7-h1 or north on h8. "
+            "Red can take yellow1.",
+        ),
+        (
+            BOARD,
+            "capture yellow3",
+            "No line of fire of red's reaches yellow3 e1: red1 b1-b2>b2 fires north on b2-b8; red2 h8 fires in every direction; "
+            "red3 c1?-c2>c2 fires in every direction. Red can take yellow1 or blue1.",
+        ),
+        (
+            BOARD,
+            "capture yellow2",
+            "Whether red hits yellow2 is too close to call: it hangs on whether yellow2 touches c5. The players decide.",
+        ),
+        ("red1 b1-b2>b2, yellow1 b8", "capture yellow2", "No yellow2 is on the board; these are on the board: red1 b1-b2>b2, yellow1 b8."),
+        (
+            "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
+            "capture blue h2",
+            "No line of fire of red's reaches blue1 h1-h2>h2: red1 b1-b2>b2 fires north on b2-b8. Whether red can take yellow1 is too close to call.",
+        ),
+        (BOARD, "capture yellow", "Several pieces may be meant, and taken: say which, yellow1 b8 or yellow2 c5?-d5>d5."),
+    ],
+)
+def test_refusals_in_words(pieces, move, said):
+    assert violation(State.parse(LINE.format(pieces)), parse_move(move)).said == said
+
+
 def test_pieces_that_lie_alike_need_no_number():
     state = State.parse(LINE.format("red1 b1-b2>b2, yellow1 b8, yellow2 b8, yellow3 b7-b8>b7, blue1 e1"))
     assert violation(state, parse_move("capture yellow")).code == "storm.attack.which"

@@ -216,3 +216,13 @@ def test_a_fit_piece_touches_no_more_than_four_squares(x_mm, y_mm, heading_deg, 
 def test_a_piece_too_large_for_the_squares(piece):
     with pytest.raises(InvalidNotation, match="share a corner"):
         _ = touches(piece(19, 105, 0, size="large"), Chessboard(square_mm=20.0)).place
+
+
+def test_three_in_a_row_cannot_be(piece):
+    """A piece just shorter than a square, its heading unsure: it may reach over a line at one end, but not at both."""
+    size = LOONEY["large"]
+    side_deg = np.degrees(np.arctan(size.base_mm / 2 / size.slant_mm))
+    seen = piece(168.0, 99.38, 93 + side_deg, size="large", covariance=np.diag([1e-6, 1e-6, 1.5**2]))
+    found = touches(seen, Chessboard(square_mm=48.0))
+    assert [(str(touch.square), touch.call) for touch in found.squares] == [("d2", "touched"), ("d3", "touched"), ("d4", "too close")]
+    assert str(found.place) == "d2-d3>d3"
