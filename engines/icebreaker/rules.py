@@ -94,7 +94,7 @@ def outcome(state: State) -> Outcome | None:
     """Who won, None while the game runs."""
     if state.seat is not None:
         return None
-    winner = state.players[state.scores[1] > state.scores[0]]
+    winner = state.players[state.scores.index(max(state.scores))]
     return Outcome(winner, state.players, state.scores)
 
 
