@@ -69,14 +69,16 @@ def test_every_refusal_points_at_what_is_allowed(table, option, roll):
         for facing in FACINGS[::3]:
             wrong = violation(state, Drive(space, facing))
             if wrong and "Nearest to that" in wrong.said:
-                assert parse_move(wrong.said.split("'")[1]) in ends
+                offered = parse_move(wrong.said.split("'")[1])
+                assert offered in ends
+                assert offered.facing == facing or (offered.space, facing) not in [(end.space, end.facing) for end in ends]
                 assert space not in [end.space for end in ends]
             elif wrong and "it may look" in wrong.said:
                 listed = wrong.said.partition("it may look ")[2].rstrip(".").replace(" or ", ", ").split(", ")
                 assert set(listed) == {end.facing for end in ends if end.space == space}
             elif wrong:
-                offered = wrong.said.partition("Allowed: ")[2].rstrip(".").replace(" and ", ", ").split(", ")
-                assert {parse_move(text) for text in offered} == {end for end in ends if (end.space, end.facing) == (space, facing)}
+                listed = wrong.said.partition("Allowed: ")[2].rstrip(".").replace(" and ", ", ").split(", ")
+                assert {parse_move(text) for text in listed} == {end for end in ends if (end.space, end.facing) == (space, facing)}
 
 
 @given(options, st.integers(1, 6))
