@@ -142,7 +142,7 @@ functions that every game offers (`legal_moves`, `play`, `outcome`).
 {playouts}
 
 ## Perft
-Games of one, two, three ... moves from the start. Icebreaker's are those of another program, move for move. Where pieces come to
+Games of one, two, three ... moves from the start. Icebreaker's are what another program counts too. Where pieces come to
 rest anywhere (Ice Boule, Ice Storm) examples of throws are counted, and die rolls are moves: those counts only show what changed.
 
 | game | counts | the last |
@@ -160,7 +160,7 @@ The search is alpha-beta, one move deeper at a time, until its nodes are spent; 
 
 ## More examples
 `make test` plays a few games of each kind through `tests/engines/conformance`, the same ones every time. To try so many in each of
-its tests, for each game (for an hour or more a game):
+its tests, for each game, takes hours:
 
 ```sh
 RINKSIDE_EXAMPLES=20000 .venv/bin/python -m pytest tests/engines/conformance
