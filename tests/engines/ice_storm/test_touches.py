@@ -70,6 +70,16 @@ def test_place(piece, board, where, kind, expected):
     assert (found and str(found)) == expected
 
 
+@pytest.mark.parametrize(
+    ("x_mm", "pose", "expected"),
+    [(100 - 9.921875, "upright", "b3-c3?^"), (9.921875, "upright", "a3-off?^"), (100 - LOONEY["medium"].slant_mm, "lying", "b3-c3?>c3?/b3")],
+)
+def test_no_measurement_tells_on_which_side_of_a_line_a_point_on_it_is(piece, board, x_mm, pose, expected):
+    """Not even one without any error."""
+    seen = piece(x_mm, 125.0, 0.0, size="medium", pose=pose, covariance=np.zeros((3, 3)))
+    assert str(touches(seen, board).place) == expected
+
+
 def test_contact_or_overhang(piece, board):
     """The side on the board runs 0.5 mm below the line; the raised base edge is about 1 mm wider there."""
     size = LOONEY["small"]
@@ -187,6 +197,7 @@ def test_truths_of_the_benchmark(path):
     ("board", "size", "expected"),
     [
         (Chessboard(square_mm=20.0), "small", "expected more than 27.3 mm, the length of a small piece (ruling ice_storm.6), got 20.0 mm"),
+        (Chessboard(square_mm=float(np.hypot(LOONEY["large"].slant_mm, 12.7))), "large", "expected more than 47.9 mm"),
         (Chessboard(square_mm=44.45), "large", "expected more than 47.9 mm"),
         (Chessboard(square_mm=50.0, files=10), "small", "board: expected a chessboard of 8 x 8 squares for Ice Storm, got a chessboard of 10"),
         (Open(outline_mm=((0, 0), (9, 0), (0, 9))), "small", "got another board"),
