@@ -77,17 +77,27 @@ def pixel_noise(code: Image) -> float:
 
 
 def _kinds(view: TableView, setup: Setup) -> NDArray[np.uint8]:
-    """What lies under each pixel (h, w): 0 off the board or open ground, 1 and 2 a chessboard's two colours, 3 its lines."""
-    if not isinstance(setup.board, Chessboard):
-        return np.zeros(view.code.shape[:2], np.uint8)
-    u, v = _board_coordinates(view, setup.board)
-    inside = (u > 0) & (u < setup.board.files) & (v > 0) & (v < setup.board.ranks)
-    kinds = np.where(inside, 1 + (np.floor(u) + np.floor(v)) % 2, 0).astype(np.uint8)
-    reach = (LINE_PX * view.blur_px * view.step_mm + SMOOTH_MM) / setup.board.square_mm
-    line_u, line_v = np.abs(u - np.rint(u)) < reach, np.abs(v - np.rint(v)) < reach
-    on = (u > -reach) & (u < setup.board.files + reach) & (v > -reach) & (v < setup.board.ranks + reach)
-    kinds[on & (line_u | line_v)] = LINE
+    """What lies under each pixel (h, w): 0 beyond the outline, 1 open ground or one colour of a chessboard, 2 its other
+    colour, 3 lines and the outline itself."""
+    inside = _inside(view, setup)
+    reach_px = LINE_PX * view.blur_px + SMOOTH_MM / view.step_mm
+    around = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * round(reach_px) + 1,) * 2)
+    line = cv2.dilate(inside, around) != cv2.erode(inside, around)
+    kinds = inside
+    if isinstance(setup.board, Chessboard):
+        u, v = _board_coordinates(view, setup.board)
+        kinds = np.where(inside > 0, 1 + (np.floor(u) + np.floor(v)) % 2, 0).astype(np.uint8)
+        reach = reach_px * view.step_mm / setup.board.square_mm
+        line |= (inside > 0) & ((np.abs(u - np.rint(u)) < reach) | (np.abs(v - np.rint(v)) < reach))
+    kinds[line] = LINE
     return kinds
+
+
+def _inside(view: TableView, setup: Setup) -> NDArray[np.uint8]:
+    """1 inside the outline, 0 beyond it (h, w)."""
+    inside = np.zeros(view.code.shape[:2], np.uint8)
+    cv2.fillPoly(inside, [np.rint(view.pixels(setup.outline_mm()) * 16).astype(np.int32)], 1, shift=4)
+    return inside
 
 
 def _board_coordinates(view: TableView, board: Chessboard) -> tuple[Array, Array]:
@@ -111,14 +121,19 @@ def _from_itself(view: TableView, setup: Setup, kinds: NDArray[np.uint8], foreig
     longest = max(piece.slant_mm for piece in setup.sizes)
     window = int(MEDIAN_SHARE * longest / COARSE_MM) | 1
     layers = []
-    for kind in range(LINE if kinds.any() else 1):
+    for kind in range(LINE if isinstance(setup.board, Chessboard) else LINE - 1):
         plain = ((kinds == kind) & ~foreign).astype(np.uint8) * 255
         usable = np.asarray(cv2.resize(plain, size, interpolation=cv2.INTER_AREA) > 250)
         level = _masked_median(coarse, usable, window)
         layers.append(cv2.resize(level, (view.code.shape[1], view.code.shape[0]), interpolation=cv2.INTER_LINEAR).astype(np.float32))
-    code = _blend(view, setup.board, layers) if isinstance(setup.board, Chessboard) else layers[0]
+    code = _blend(view, setup.board, layers) if isinstance(setup.board, Chessboard) else _on_ground(view, setup, layers)
     _along_the_border(code, view, setup.outline_mm())
     return code
+
+
+def _on_ground(view: TableView, setup: Setup, layers: list[Field]) -> Field:
+    """Open ground inside the outline, and what lies beyond it."""
+    return np.where(_inside(view, setup)[..., None] > 0, layers[1], layers[0])
 
 
 def _along_the_border(code: Field, view: TableView, outline: Array) -> None:
