@@ -27,7 +27,7 @@ BORDER_MM, BORDER_STEP_MM = 150.0, 30.0
 SMOOTH_MM = 0.7
 LINE, LINE_PX = 3, 1.5
 """Pixels this many blurs from a board's line are a kind of ground of their own: print and blur vary there."""
-FOREIGN = 3.7
+FOREIGN = 3.5
 """Mahalanobis distance of a smoothed pixel's colour from the background above which it belongs to something else."""
 
 Mask = NDArray[np.bool_]

@@ -46,7 +46,7 @@ def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Ma
     weights = np.exp(looks - looks.max())
     weights /= weights.sum()
     same = np.array([one.guess.pose == best.guess.pose and one.guess.size == best.guess.size for one in fits])
-    guess, covariance = snap(best.guess, view, ignore)
+    guess, covariance = snap(snap(best.guess, view, ignore)[0], view, ignore)
     for one, weight in zip(fits, weights * same, strict=True):
         covariance = covariance + weight * np.outer(away := _apart(one.guess, best.guess), away)
     return Choice(guess, covariance, float(weights[same].sum()), float(seen[int(order[0])] - evidence_of_ground(where)), best)
