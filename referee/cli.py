@@ -5,12 +5,16 @@ Documents go to stdout, everything else to stderr.  What cannot be done is one l
 
 from __future__ import annotations
 
+import os
 from importlib import import_module, metadata
 from typing import Any, NoReturn
 
 import click
 
 from table.errors import InputError
+
+# Vision solves thousands of small systems: threads for each of them cost more than they bring.  Read when NumPy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COMMANDS = {
     "measure": ("referee.commands_measure", "Rank the pieces in a photograph by their gap to the target."),
