@@ -7,7 +7,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from table.boards import within
+from table.boards import Chessboard, Open, within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
@@ -24,6 +24,8 @@ from vision.paper import paper_light
 from vision.solidfit import Hypothesis, silhouette
 from vision.tableview import TableView, flatten
 
+READ_BOARDS = (Open, Chessboard)
+"""What is printed on other boards would be taken for pieces."""
 LEAST_EVIDENCE = 3.0
 """Looks by which a piece must explain its place better than bare ground in shadow."""
 WELL_INSIDE = 0.98
@@ -38,12 +40,15 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Obser
     """Read the pieces on the table, in the table frame.
 
     `reference` is the empty table from the same camera place, if there is a picture of it.  Returns Unusable, with the
-    reason, where the camera's place cannot be found.  A camera's frames are read through `vision.watch.Watch`.
+    reason, where the camera's place cannot be found, or the board cannot be read.  A camera's frames are read through `vision.watch.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:
         got = "x".join(map(str, frame.image.shape[1::-1]))
         return Unusable(frame.seq, frame.at_ms, f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}")
+    if not isinstance(setup.board, READ_BOARDS):
+        kind = type(setup.board).__name__.lower()
+        return Unusable(frame.seq, frame.at_ms, f"expected open ground or a chessboard, got a board of {kind}, which cannot be read yet")
     camera = _camera(frame, setup)
     if isinstance(camera, Unusable):
         return camera

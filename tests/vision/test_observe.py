@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from table.boards import Coasters, Hex, Tiles
 from table.observation import Observation, Unusable, observation_document
 from table.setup import load_table
 from vision.cameras.files import read_image
@@ -122,6 +124,15 @@ def test_a_picture_of_another_size_is_unusable():
     assert isinstance(seen, Unusable)
     assert "640x480" in seen.reason
     assert f"{setup.camera.width}x{setup.camera.height}" in seen.reason
+
+
+@pytest.mark.parametrize("board", [Hex(size=5, cell_mm=32), Tiles(cell_mm=52), Coasters(cell_mm=34)], ids=lambda board: type(board).__name__)
+def test_a_board_that_cannot_be_read_yet_is_no_table_full_of_pieces(read, board):
+    case, frame, _ = read
+    setup = msgspec.structs.replace(case.setup, board=board)
+    seen = observe(frame, setup)
+    assert isinstance(seen, Unusable)
+    assert type(board).__name__.lower() in seen.reason
 
 
 def test_watching_reads_a_resting_table_once(read):
