@@ -97,6 +97,8 @@ class Observation:
     """Something that is no piece reaches over the board."""
     moving: bool = False
     """The picture changes: these are the pieces as they were read last, not as they are now."""
+    unread_mm: tuple[Array, ...] = ()
+    """Places (2,) on the board where something of a piece's colour lies that none of the pieces explains."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 
@@ -129,6 +131,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
             "fiducials_seen": list(seen.camera.fiducials_seen),
         },
         "hand": seen.hand,
+        "unread_mm": [_round(place) for place in seen.unread_mm],
         "notes": list(seen.notes),
     }
     return document

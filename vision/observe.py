@@ -13,7 +13,7 @@ from table.setup import Setup
 from table.solids import Array
 from vision.background import Background, Mask, background
 from vision.camera import on_plane, project
-from vision.candidates import Candidate, candidates
+from vision.candidates import Candidate, candidates, unread
 from vision.census import Coloured, with_one_target
 from vision.choose import Choice, choose
 from vision.colours import colour_probabilities
@@ -65,11 +65,20 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Obser
     outline = setup.outline_mm()
     on_board = [_coloured(choice, setup, paper) for choice in choices if _on_board(choice, outline)]
     strays = [_coloured(choice, setup, paper) for choice in choices if not _on_board(choice, outline)]
+    outlines = [silhouette(choice.guess.solid, view.eye_mm) for choice in choices]
+    left = tuple(place for place in unread(search, outlines, view, setup) if within(outline, place))
     if setup.game.target is not None:
         on_board = with_one_target(on_board, setup.colours.index(setup.game.target), view, ground)
     notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
     return Observation(
-        frame.seq, frame.at_ms, camera, _seen(on_board, camera, setup), _seen(strays, camera, setup), hand=search.hand, notes=notes
+        frame.seq,
+        frame.at_ms,
+        camera,
+        _seen(on_board, camera, setup),
+        _seen(strays, camera, setup),
+        hand=search.hand,
+        unread_mm=left,
+        notes=notes,
     )
 
 

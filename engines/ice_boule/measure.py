@@ -89,7 +89,8 @@ def measure(seen: Observation, target_colour: str) -> Measurement | CannotSee:
     others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
     gaps = sorted((_gap(seen, index, target) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
-    return Measurement(target, tuple(gaps), leading, points, pairs, _doubts(gaps, target))
+    unread = tuple(f"Something at ({x:.0f}, {y:.0f}) mm could not be read." for x, y in seen.unread_mm)
+    return Measurement(target, tuple(gaps), leading, points, pairs, unread + _doubts(gaps, target))
 
 
 def difference_sigma_mm(a: Gap, b: Gap, target: SeenPiece) -> float:

@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from table.boards import Coasters, Hex, Tiles
+from table.boards import Coasters, Hex, Tiles, within
 from table.observation import Observation, Unusable, observation_document
 from table.setup import load_table
+from vision.background import background
 from vision.cameras.files import read_image
+from vision.candidates import candidates, unread
 from vision.frame import Frame
 from vision.observe import observe
+from vision.paper import paper_light
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, truth_document
+from vision.solidfit import silhouette
+from vision.tableview import flatten
 from vision.watch import Watch
 
 BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
@@ -57,6 +62,22 @@ def test_a_made_up_table_is_read_right(read):
     assert np.mean(right) >= 0.95
     errors = [float(np.hypot(*(seen.pieces[j].base_mm - truth[i]["base_mm"]))) for (i, j), ok in zip(flat, right, strict=True) if ok]
     assert np.median(errors) < 0.5
+
+
+def test_what_no_piece_explains_is_told():
+    """Take the silhouette of one piece away: what lies there is something unread, there and nowhere else."""
+    case, frame = drawn("boule", 9101)
+    seen = observe(frame, case.setup)
+    assert seen.unread_mm == ()
+    view = flatten(frame.image, seen.camera, case.setup)
+    paper = paper_light(frame.image, seen.camera, case.setup)
+    search = candidates(view, background(view, case.setup, None), case.setup, paper)
+    outlines = [silhouette(piece.solid, view.eye_mm) for piece in seen.pieces + seen.off_board]
+    assert [place for place in unread(search, outlines, view, case.setup) if within(case.setup.outline_mm(), place)] == []
+    missing = outlines.pop(0)
+    left = [place for place in unread(search, outlines, view, case.setup) if within(case.setup.outline_mm(), place)]
+    assert len(left) == 1
+    assert within(missing, left[0])
 
 
 def test_every_piece_carries_an_honest_looking_covariance(read):

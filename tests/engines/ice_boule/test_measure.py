@@ -221,3 +221,11 @@ def test_true_pieces_give_the_benchmarks_gaps_and_calls(tables):
         assert [gap.mm for gap in measured.gaps] == pytest.approx([max(gap["gap_mm"], 0.0) for gap in expected], abs=0.02)
         assert not measured.too_close
         assert measured.leading == expected[0]["colour"]
+
+
+def test_something_unread_on_the_table_leaves_the_call_open(tables):
+    table = tables.seen(tables.target(), tables.beside("blue", 12.0), tables.beside("yellow", 60.0, 90))
+    assert not measure(table, "green").too_close
+    blind = measure(replace(table, unread_mm=(np.array([320.4, 210.0]),)), "green")
+    assert blind.too_close
+    assert blind.doubts == ("Something at (320, 210) mm could not be read.",)
