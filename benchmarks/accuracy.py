@@ -166,7 +166,8 @@ Measured {date} with Rinkside {version} (commit {commit}) on {machine} and OpenC
 
 The photographs are path-traced from exact models and are not Rinkside's: see-through and opaque plastic, changing lights, tables,
 lenses, noise and JPEG quality. Each comes with the truth to the micron. They are a sample; a few of Rinkside's thresholds were chosen while they
-were looked at. They are also not your table. What no photograph here shows (other sets of pieces, sunlight, a camera that is knocked) is not promised.
+were looked at. They are also
+not your table. What no photograph here shows (other sets of pieces, sunlight, a camera that is knocked) is not promised.
 
 {table}
 
