@@ -32,8 +32,8 @@ WELL_INSIDE = 0.98
 """Pixels covered this far by a piece tell its colour."""
 FLOOR_MM, FLOOR_DEG = 0.06, 0.1
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
-MISFIT = 3.0
-"""The blocks of a fit still err together; sigmas are this much larger, found on the project's own made-up cases."""
+MISFIT = 4.0
+"""What edges say errs together along an edge and between edges; sigmas are this much larger, by what photographs with known truth show."""
 
 
 def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
