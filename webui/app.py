@@ -7,9 +7,10 @@ from collections.abc import Collection
 
 from flask import Flask
 
+from referee.shown import shown_time
 from webui.api import api
 from webui.guard import guard
-from webui.measured import evidence_rows, shown_gap, shown_mm, shown_time, unbroken
+from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
 from webui.pages import pages
 from webui.palette import letter
 from webui.ports import LivePort, SessionPort

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from referee.shown import with_margin
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
-EPOCH_MS = 10**11
-"""A camera's clock beyond this counts from 1970 (it is after 1973); below, from the start of a recording."""
 
 
 def shown_mm(mm: float, sigma_mm: float | None) -> str:
@@ -30,13 +27,6 @@ def shown_gap(row: Mapping[str, Any]) -> str:
 def unbroken(said: str) -> str:
     """A sentence in which no line ends between a number, its ± and its unit."""
     return said.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
-
-
-def shown_time(at_ms: int) -> str:
-    """A camera's time: the local time of day, or seconds into a recording."""
-    if at_ms >= EPOCH_MS:
-        return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%H:%M:%S")
-    return f"{at_ms / 1000:.2f} s"
 
 
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
