@@ -9,11 +9,20 @@ from table.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or ruling), a sentence."""
+    """Why a move is not legal: a stable `code`, the `clause` (section of the printed rules, or ruling), a sentence.
+
+    `meant` are the moves, in notation, that it may stand for where that is all that is wrong with it.
+    """
 
     code: str
     clause: str
     said: str
+    meant: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> IllegalMove:
+        """What `play` raises."""
+        return AmbiguousMove(self) if self.meant else IllegalMove(self)
 
     def __str__(self) -> str:
         return f"{self.said} ({self.clause})"
@@ -31,5 +40,5 @@ class IllegalMove(ValueError):  # noqa: N818
         self.violation = violation
 
 
-class AmbiguousMove(InputError):  # noqa: N818
-    """Text that fits more than one thing that may have happened."""
+class AmbiguousMove(IllegalMove, InputError):  # noqa: N818
+    """What fits more than one thing that may have happened; `violation.meant` tells which."""

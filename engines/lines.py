@@ -1,10 +1,16 @@
-"""States as one line of text: `players red black; scores 0 0; rulings size=5.`"""
+"""States as one line of text: `players red black; scores 0 0; rulings size=5.`  Nothing is written `-`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from engines.errors import InvalidNotation
+from table.errors import InputError
+
+S = TypeVar("S")
+NONE = "-"
 
 
 def write_line(words: Mapping[str, object]) -> str:
@@ -19,3 +25,19 @@ def read_line(text: str, keys: Sequence[str]) -> dict[str, str]:
     if got != list(keys) or not text.endswith("."):
         raise InvalidNotation(f"expected {'; '.join(keys)}, each with its value, and a full stop, got {'; '.join(got)}")
     return {key: value for key, _, value in parts}
+
+
+def read_counts(words: Mapping[str, str], key: str, count: int) -> tuple[int, ...]:
+    """So many whole numbers; raises InvalidNotation."""
+    numbers = words[key].split(" ")
+    if len(numbers) != count or not all(re.fullmatch("[0-9]{1,6}", number) for number in numbers):
+        raise InvalidNotation(f"expected {key} in {count} whole number{'s' * (count > 1)}, got {words[key]!r}")
+    return tuple(map(int, numbers))
+
+
+def read_state(parse: Callable[[str], S], text: str) -> S:
+    """What `parse` makes of a line; raises InvalidNotation, which quotes all of it."""
+    try:
+        return parse(text)
+    except InputError as error:
+        raise InvalidNotation(f"{error}; in the state {text!r}") from None

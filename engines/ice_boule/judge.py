@@ -82,7 +82,8 @@ def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by
     if not fitting:
         raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {shown}, which agrees with none")
     if len(fitting) > 1:
-        raise AmbiguousMove(f"{shown} agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces")
+        said = f"{shown} agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces."
+        raise AmbiguousMove(Violation("boule.answer.which", "ruling ice_boule.2", said, tuple(choice.moves[-1] for choice in fitting)))
     (choice,) = fitting
     return Accepted(
         code=asked.code,

@@ -16,12 +16,12 @@ A throw carries the whole layout because it may knock other pieces: so the state
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
-from table.pieces import COLOURS
+from engines.notation import Notation, parse_colour
 
 OUT = "out"
 _SIZE = re.compile(r"[a-zA-Z][\w-]*")
@@ -109,14 +109,7 @@ Move = Line | Target | Sizes | Throw | Stop | Void
 
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
-    words = " ".join(text.split())
-    kind, _, rest = words.partition(" ")
-    if kind not in _KINDS:
-        raise InvalidNotation(f"expected a move such as {_EXAMPLES}, got {text!r}")
-    try:
-        return _KINDS[kind](rest)
-    except InvalidNotation as error:
-        raise InvalidNotation(f"{error}; in the move {text!r}") from None
+    return _NOTATION.parse(text)
 
 
 def line_text(line: Line) -> str:
@@ -126,11 +119,15 @@ def line_text(line: Line) -> str:
 
 def parse_line(text: str) -> Line:
     """The line in `0,80 600,80`; raises InvalidNotation."""
-    points = [_POINT.fullmatch(word) for word in text.split(" ")]
-    if len(points) != 2 or not (points[0] and points[1]):
-        raise InvalidNotation(f"expected two points in mm such as '0,80 600,80', got {text!r}")
-    (x0, y0), (x1, y1) = (tuple(round(float(number), 1) + 0.0 for number in point.groups()) for point in points if point)
-    return Line((x0, y0), (x1, y1))
+    from_mm, _, to_mm = text.partition(" ")
+    return Line(_point(from_mm), _point(to_mm))
+
+
+def _point(text: str) -> Point:
+    found = _POINT.fullmatch(text)
+    if not found:
+        raise InvalidNotation(f"expected a point in mm such as '600,80', got {text!r}")
+    return round(float(found[1]), 1) + 0.0, round(float(found[2]), 1) + 0.0
 
 
 def parse_size(text: str) -> str:
@@ -140,49 +137,35 @@ def parse_size(text: str) -> str:
     return text
 
 
-def _colour(text: str) -> str:
-    if text not in COLOURS:
-        raise InvalidNotation(f"expected a colour ({', '.join(COLOURS)}), got {text!r}")
-    return text
+def _chosen(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = [word.partition("=") for word in text.split(" ")]
+    return tuple((parse_colour(player), parse_size(size)) for player, _, size in pairs)
 
 
-def _target(rest: str) -> Target:
-    return Target(_colour(rest))
+def _thrown(player: str, size: str, distance: str, layout: Layout) -> Throw:
+    return Throw(player, size, Lie.parse(f"{player} {distance}"), layout)
 
 
-def _sizes(rest: str) -> Sizes:
-    pairs = [word.partition("=") for word in rest.split(" ")]
-    return Sizes(tuple((_colour(player), parse_size(size)) for player, _, size in pairs))
-
-
-def _throw(rest: str) -> Throw:
-    head, colon, layout = rest.partition(":")
-    words = head.split(" ")
-    if not colon or len(words) not in (2, 3) or (len(words) == 2) != (words[-1] == OUT):
-        raise InvalidNotation(f"expected 'PLAYER SIZE DISTANCE: PIECES' or 'PLAYER out: PIECES' after 'throw', got {rest!r}")
-    player = _colour(words[0])
-    if len(words) == 2:
-        return Throw(player, None, None, Layout.parse(layout.strip()))
-    return Throw(player, parse_size(words[1]), Lie.parse(f"{player} {words[2]}"), Layout.parse(layout.strip()))
-
-
-def _stop(rest: str) -> Stop:
-    player, colon, layout = rest.partition(":")
-    return Stop(_colour(player), Layout.parse(layout.strip()) if colon else None)
-
-
-def _void(rest: str) -> Void:
-    if rest:
-        raise InvalidNotation(f"expected nothing after 'void', got {rest!r}")
-    return Void()
-
-
-_KINDS: dict[str, Callable[[str], Move]] = {
-    "line": parse_line,
-    "target": _target,
-    "sizes": _sizes,
-    "throw": _throw,
-    "stop": _stop,
-    "void": _void,
-}
-_EXAMPLES = "'target green', 'throw blue large 57.52: blue 57.52', 'stop blue' or 'void'"
+_NOTATION: Notation[Move] = Notation(
+    "'target green', 'throw blue large 57.52: blue 57.52', 'stop blue' or 'void'",
+    {
+        "line {from_mm} {to_mm}": Line,
+        "target {colour}": Target,
+        "sizes {chosen}": Sizes,
+        f"throw {{player}} {OUT}: {{layout}}": partial(Throw, size=None, lie=None),
+        "throw {player} {size} {distance}: {layout}": _thrown,
+        "stop {player}: {layout}": Stop,
+        "stop {player}": Stop,
+        "void": Void,
+    },
+    {
+        "from_mm": _point,
+        "to_mm": _point,
+        "colour": parse_colour,
+        "player": parse_colour,
+        "chosen": _chosen,
+        "size": parse_size,
+        "distance": str,
+        "layout": Layout.parse,
+    },
+)

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import assert_never
 
-from engines.errors import IllegalMove, Violation
+from engines.errors import Violation
 from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
 from engines.ice_boule.moves import OUT, Line, Move, Sizes, Stop, Target, Throw, Void, parse_move
-from engines.ice_boule.state import POINTS_TO_WIN, PROJECTILES, RULINGS, End, Last, State, fresh
+from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
 from engines.rulings import choose
+from engines.words import listed
 from table.pieces import COLOURS
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
@@ -89,7 +90,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move, in which an end that is over is scored; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise IllegalMove(wrong)
+        raise wrong.error
     match move:
         case Line():
             return replace(state, line=move)
@@ -114,7 +115,7 @@ def play(state: State, move: Move) -> State:
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if state.winner:
-        return Violation("boule.over", GOAL, f"The game is over: {state.winner} has {POINTS_TO_WIN} points or more.")
+        return Violation("boule.over", GOAL, f"'{move}' was tried, but the game is over: {outcome(state)}.")
     match move:
         case Line():
             return _line_violation(state, move)
@@ -127,7 +128,7 @@ def violation(state: State, move: Move) -> Violation | None:
         case Stop():
             return _stop_violation(state, move)
         case Void():
-            return _no_target(state, "boule.void.time")
+            return _no_target(state, "boule.void.time", "The end cannot be void")
         case _:
             assert_never(move)
 
@@ -176,33 +177,38 @@ def _end(state: State) -> State:
     return replace(state, scores=scores, starter=starter, line=None, target=None, end=end)
 
 
-def _no_target(state: State, code: str) -> Violation | None:
+def _no_target(state: State, code: str, tried: str) -> Violation | None:
     if state.target is None:
-        return Violation(code, SETUP, f"No target lies on the table yet; {state.starter} throws it first.")
+        return Violation(code, SETUP, f"{tried}: no target lies on the table. {turn(state)}")
     return None
 
 
 def _line_violation(state: State, move: Line) -> Violation | None:
     if state.target is not None:
-        return Violation("boule.line.time", SETUP, "The starting line is chosen before the target is thrown, and then stays for the end.")
+        said = f"The starting line cannot change now: it is chosen before the target is thrown, and stays for the end. {turn(state)}"
+        return Violation("boule.line.time", SETUP, said)
     if move.from_mm == move.to_mm:
-        return Violation("boule.line.short", SETUP, "A starting line runs between two different points.")
+        return Violation("boule.line.short", SETUP, f"'{move}' is too short: a starting line runs between two different points.")
     return None
 
 
 def _target_violation(state: State, move: Target) -> Violation | None:
     if state.target is not None:
-        return Violation("boule.target.time", SETUP, f"The {state.target} target is in play already, until the end is over.")
+        said = f"A {move.colour} target cannot be thrown: the {state.target} one is in play until the end is over. {turn(state)}"
+        return Violation("boule.target.time", SETUP, said)
     if move.colour in state.players:
-        return Violation("boule.target.colour", SETUP, f"The target has a colour that nobody plays, and {move.colour} is a player's.")
+        said = f"The target cannot be {move.colour}, a player's colour: it may have any but {listed(state.players)}."
+        return Violation("boule.target.colour", SETUP, said)
     return None
 
 
 def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     if state.target is None or any(state.thrown) or any(state.sizes):
-        return Violation("boule.sizes.time", SETUP, "Sizes are chosen once an end, after the target is thrown and before the first piece.")
+        said = f"Sizes cannot be chosen now, but once an end, after the target is thrown and before the first piece. {turn(state)}"
+        return Violation("boule.sizes.time", SETUP, said)
     if sorted(player for player, _ in move.chosen) != sorted(state.players):
-        return Violation("boule.sizes.players", SETUP, f"Each player chooses one size: {', '.join(state.players)}.")
+        said = f"Sizes were told for {listed(player for player, _ in move.chosen)}; each player chooses one: {listed(state.players)}."
+        return Violation("boule.sizes.players", SETUP, said)
     return None
 
 
@@ -210,19 +216,21 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
     """May this player throw now, and a piece of this size?"""
     player = move.player
     if player not in state.players:
-        return Violation("boule.throw.player", PLAY, f"Nobody plays {player}; the players are {', '.join(state.players)}.")
-    if no_target := _no_target(state, "boule.throw.no_target"):
+        return Violation("boule.throw.player", PLAY, f"{player.capitalize()} threw, and nobody plays {player}. {turn(state)}")
+    if no_target := _no_target(state, "boule.throw.no_target", f"{player.capitalize()} threw too early"):
         return no_target
     if state.ruling("sizes") == "declared" and not any(state.sizes):
-        return Violation("boule.throw.sizes", SETUP, "Everybody chooses a size first; nobody throws before that.")
+        said = f"{player.capitalize()} threw too early: everybody declares a size first, {listed(state.players)}, as was ruled before play."
+        return Violation("boule.throw.sizes", SETUP, said)
     if not state.left(player):
         said = f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays. {turn(state)}"
         return Violation("boule.throw.spent", f"{PLAY}; ruling ice_boule.3", said)
     if player != state.next:
-        return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", f"It is not {player}'s throw. {turn(state)}")
+        said = f"{player.capitalize()} threw out of turn. {turn(state)}"
+        return Violation("boule.throw.turn", f"{PLAY}; rulings ice_boule.3 and ice_boule.7", said)
     size = state.size(player)
     if move.size and size and move.size != size:
-        said = f"{player.capitalize()} throws {size} pieces in this end, and this one is {move.size}."
+        said = f"{player.capitalize()} threw a {move.size} piece, but throws {size} ones in this end."
         return Violation("boule.throw.size", SETUP, said)
     return None
 
@@ -240,11 +248,12 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
     """Can these pieces lie there after this throw?"""
     for colour in dict.fromkeys(lie.colour for lie in move.layout.lies):
         if colour not in state.players:
-            return Violation("boule.throw.colour", PLAY, f"Nobody plays {colour}, so no {colour} piece is measured.")
+            said = f"A {colour} piece is among those measured, and nobody plays {colour}: it has to be taken away."
+            return Violation("boule.throw.colour", PLAY, said)
         most = len(state.layout.of(colour)) + (colour == move.player and move.lie is not None)
         if len(move.layout.of(colour)) > most:
             got = len(move.layout.of(colour))
-            said = f"One piece is thrown at a time: {colour} can have {most} in play after this throw, and {got} lie there."
+            said = f"One piece is thrown at a time: after {move.player}'s throw {colour} can have {most or 'none'} in play, not {got}."
             return Violation("boule.throw.pieces", PLAY, said)
     return None
 
@@ -267,17 +276,19 @@ def _points_doubt(layout: Layout) -> Violation | None:
 
 
 def _stop_violation(state: State, move: Stop) -> Violation | None:
-    if no_target := _no_target(state, "boule.stop.time"):
+    if no_target := _no_target(state, "boule.stop.time", f"{move.player.capitalize()} cannot stop"):
         return no_target
     if state.ruling("stop") == "never":
-        return Violation("boule.stop.ruling", "ruling ice_boule.7", "Here the leader throws all pieces; stopping was ruled out before play.")
+        said = f"{move.player.capitalize()} cannot stop: the leader throws all pieces, as was ruled before play. {turn(state)}"
+        return Violation("boule.stop.ruling", "ruling ice_boule.7", said)
     if not state.may_stop or move.player != state.next:
-        said = f"Only the leader may stop, and only when nobody else has a piece left. {turn(state)}"
+        said = f"{move.player.capitalize()} cannot stop: only the leader may, when nobody else has a piece left. {turn(state)}"
         return Violation("boule.stop.turn", "ruling ice_boule.7", said)
     layout = move.layout or state.layout
     pieces, lying = (sorted((lie.colour, lie.on_target) for lie in placed.lies) for placed in (layout, state.layout))
     if pieces != lying or layout.leaders != state.layout.leaders:
-        return Violation("boule.stop.pieces", SCORING, f"Nothing moved since the last throw, and the pieces in play are {state.layout}.")
+        said = f"It cannot end with '{layout}': nothing moved since the last throw, and in play are '{state.layout}'."
+        return Violation("boule.stop.pieces", SCORING, said)
     return _doubt_violation(replace(state, layout=layout)) or _points_doubt(layout)
 
 

@@ -10,9 +10,8 @@ from typing import Literal, TypeVar
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import OUT, Line, line_text, parse_line, parse_size
-from engines.lines import read_line, write_line
+from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
-from table.errors import InputError
 from table.pieces import COLOURS
 
 T = TypeVar("T")
@@ -23,10 +22,10 @@ PROJECTILES = PIECES - 1
 """The last piece left serves as Centrifuge and is never thrown."""
 PLAYERS_MOST = 10
 POINTS_TO_WIN = 13
-NONE = "-"
 
 RULINGS = (
     Ruling("sizes", "Before each end", ("shown", "declared"), "shown: the first piece thrown shows the size chosen; declared: said before play"),
+    Ruling("out", "Play", ("on", "next"), "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes on, or the next"),
     Ruling("repeat", "ruling ice_boule.5", ("same", "next"), "who starts a tied or void end again: the same player, or the next in turn order"),
     Ruling("equal", "ruling ice_boule.6", ("keep", "take"), "an equal distance: the lead stays where it was, or the thrower takes it"),
     Ruling("stop", "ruling ice_boule.7", ("may", "never"), "may the leader, alone with pieces left, stop throwing"),
@@ -107,7 +106,7 @@ class State:
         thrower = self.last.player
         able = [player for player in self.after(thrower) if self.left(player)]
         others = [player for player in able if player != self.leading]
-        if thrower in others:
+        if thrower in others and (self.layout.lies or self.ruling("out") == "on"):
             return thrower
         return next(iter(others or able), None)
 
@@ -141,10 +140,7 @@ class State:
     @classmethod
     def parse(cls, text: str) -> State:
         """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
-        try:
-            return _parse(text)
-        except InputError as error:
-            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+        return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
@@ -165,10 +161,10 @@ def _parse(text: str) -> State:
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
         players=blank.players,
-        scores=_counts(words["scores"]),
+        scores=read_counts(words, "scores", len(blank.players)),
         starter=words["starter"],
         sizes=tuple(_optional(size, parse_size) for size in words["sizes"].split(" ")),
-        thrown=_counts(words["thrown"]),
+        thrown=read_counts(words, "thrown", len(blank.players)),
         rulings=blank.rulings,
         line=_optional(words["line"], parse_line),
         target=_optional(words["target"], str),
@@ -183,12 +179,6 @@ def _parse(text: str) -> State:
 
 def _optional(text: str, parse: Callable[[str], T]) -> T | None:
     return None if text == NONE else parse(text)
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", text):
-        raise InvalidNotation(f"expected whole numbers, one a player, got {text!r}")
-    return tuple(map(int, text.split(" ")))
 
 
 def _last(text: str) -> Last:
@@ -210,7 +200,7 @@ def _check(state: State) -> None:
     lying = {colour: len(state.layout.of(colour)) for colour in {lie.colour for lie in state.layout.lies}}
     people = [state.starter, state.last and state.last.player, state.leading, state.end and state.end.winner]
     wrong = {
-        f"{seats} scores, sizes and numbers thrown": not len(state.scores) == len(state.sizes) == len(state.thrown) == seats,
+        f"sizes of {seats} players": len(state.sizes) != seats,
         "starter, last thrower, leader and winner among the players": not {*people, *lying} - {None} <= set(state.players),
         "a target that nobody plays": state.target is not None and state.target not in set(COLOURS) - set(state.players),
         f"0 to {PROJECTILES} pieces thrown by each": max(state.thrown) > PROJECTILES,

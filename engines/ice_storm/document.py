@@ -36,13 +36,13 @@ def state_document(state: State) -> dict[str, Any]:
     ended = outcome(state)
     can = captures(state.pieces, state.attacker) if state.attacker else {}
     return {
-        "next": state.thrower,
+        "next": state.next,
         "on_board": {player: len(state.of(player)) for player in state.players},
         "score": dict(zip(state.players, state.stacks, strict=True)),
         "attacker": state.attacker,
         "too_close": bool(can) and not any(can.values()),
         "round_over": dict(zip(state.players, state.points, strict=True)) if state.round_over else None,
-        "phase": "over" if ended else "throw" if state.thrower else "attack",
+        "phase": "over" if ended else "throw" if state.next else "attack",
         "round": state.round,
         "starter": state.starter,
         "thrown": {player: state.thrown_by(player) for player in state.players},

@@ -6,6 +6,7 @@
 | `throw red c4^: green2 d4-d5>d5, black1 off` | it stands on c4; it moved green2 and knocked black1 off the board, or partly off |
 | `throw red off` | it came to rest off the board, or partly off: wasted |
 | `throw red leaning` | it leans on another piece or lies on one: it is thrown again |
+| `throw red low` | the hand was too low: it is thrown again |
 | `capture black2` | the player whose turn it is fires and takes black2 |
 | `capture black`, `capture black b4` | the same, where only one black piece, or one that touches b4, can be taken |
 | `settle black2 b3-b4>b4` | the players decided how black2 lies, which was too close to call |
@@ -16,17 +17,16 @@ moved: so the state follows from the moves alone.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from engines.errors import InvalidNotation
 from engines.ice_storm.place import Place, parse_name
 from engines.ice_storm.squares import Square
+from engines.notation import Notation, parse_colour
 from table.pieces import COLOURS
 
-OFF = "off"
-LEANING = "leaning"
+OFF, LEANING, LOW = "off", "leaning", "low"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,26 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Throw:
-    """A throw at rest: `place` of the thrown piece, None where it is off the board, or `leaning`; then what it moved."""
+    """A throw at rest: `place` of the thrown piece, None where it is off the board; then what it moved.
+
+    `again` says why it has to be repeated: `leaning` or `low`; empty where it does not.
+    """
 
     player: str
     place: Place | None
     changes: tuple[Change, ...] = ()
-    leaning: bool = False
+    again: str = ""
 
     def __post_init__(self) -> None:
         names = [change.name for change in self.changes]
         if len(set(names)) < len(names):
             raise InvalidNotation(f"expected each moved piece once, got {', '.join(names)!r}")
-        if self.leaning and self.place:
+        if self.again and self.place:
             raise InvalidNotation(f"expected no place for a piece that is thrown again, got '{self.place}'")
 
     def __str__(self) -> str:
         moved = f": {', '.join(map(str, self.changes))}" if self.changes else ""
-        return f"throw {self.player} {LEANING if self.leaning else self.place or OFF}{moved}"
+        return f"throw {self.player} {self.again or self.place or OFF}{moved}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,46 +92,51 @@ Move = Throw | Capture | Settle
 
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
-    kind, _, rest = " ".join(text.split()).partition(" ")
-    if kind not in _KINDS:
-        raise InvalidNotation(f"expected a move such as 'throw red c4-c5>c5', 'capture black2' or 'settle black2 b3', got {text!r}")
-    try:
-        return _KINDS[kind](rest)
-    except InvalidNotation as error:
-        raise InvalidNotation(f"{error}; in the move {text!r}") from None
-
-
-def _throw(rest: str) -> Throw:
-    head, colon, moved = rest.partition(":")
-    player, _, place = head.strip().partition(" ")
-    if player not in COLOURS:
-        raise InvalidNotation(f"expected a colour ({', '.join(COLOURS)}), got {player!r}")
-    changes = tuple(_change(word.strip()) for word in moved.split(",")) if colon else ()
-    leaning = place == LEANING
-    return Throw(player, None if leaning else _place(place), changes, leaning)
-
-
-def _change(text: str) -> Change:
-    name, _, place = text.partition(" ")
-    parse_name(name)
-    return Change(name, _place(place))
+    return _NOTATION.parse(text)
 
 
 def _place(text: str) -> Place | None:
     return None if text == OFF else Place.parse(text)
 
 
-def _capture(rest: str) -> Capture:
-    found = re.fullmatch(r"([a-z]+)([1-9])?(?: (\w+))?", rest)
-    if not found or found[1] not in COLOURS:
-        raise InvalidNotation(f"expected a piece such as 'red2', 'red' or 'red b4' after 'capture', got {rest!r}")
-    return Capture(found[1], int(found[2]) if found[2] else None, Square.parse(found[3]) if found[3] else None)
+def _name(text: str) -> str:
+    parse_name(text)
+    return text
 
 
-def _settle(rest: str) -> Settle:
-    name, _, place = rest.partition(" ")
-    parse_name(name)
-    return Settle(name, Place.parse(place))
+def _changes(text: str) -> tuple[Change, ...]:
+    moved = [part.strip().partition(" ") for part in text.split(",")]
+    return tuple(Change(_name(name), _place(place)) for name, _, place in moved)
 
 
-_KINDS: dict[str, Callable[[str], Move]] = {"throw": _throw, "capture": _capture, "settle": _settle}
+def _capture(target: str, square: Square | None = None) -> Capture:
+    return Capture(target, None, square) if target in COLOURS else Capture(*parse_name(target), square)
+
+
+def _settle(name: str, place: Place | None) -> Settle:
+    if place is None:
+        raise InvalidNotation(f"expected a place on the board for {name}, got {OFF!r}")
+    return Settle(name, place)
+
+
+_NOTATION: Notation[Move] = Notation(
+    "'throw red c4-c5>c5', 'capture black2' or 'settle black2 b3'",
+    {
+        f"throw {{player}} {LEANING}: {{changes}}": partial(Throw, place=None, again=LEANING),
+        f"throw {{player}} {LEANING}": partial(Throw, place=None, again=LEANING),
+        f"throw {{player}} {LOW}": partial(Throw, place=None, again=LOW),
+        "throw {player} {place}: {changes}": Throw,
+        "throw {player} {place}": Throw,
+        "capture {target} {square}": _capture,
+        "capture {target}": _capture,
+        "settle {name} {place}": _settle,
+    },
+    {
+        "player": parse_colour,
+        "place": _place,
+        "changes": _changes,
+        "target": str,
+        "square": Square.parse,
+        "name": _name,
+    },
+)

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engines.errors import IllegalMove, Violation
+from engines.errors import Violation
 from engines.ice_storm import fire
 from engines.ice_storm.examples import settlements, throws
-from engines.ice_storm.moves import OFF, Capture, Move, Settle, Throw, parse_move
+from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Move, Settle, Throw, parse_move
 from engines.ice_storm.place import Piece
 from engines.ice_storm.state import RULINGS, State, fresh
 from engines.rulings import choose
+from engines.words import listed
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "shots", "start", "turn", "violation"]
 
@@ -34,9 +35,9 @@ class Outcome:
 
     def __str__(self) -> str:
         scores = dict(zip(self.players, self.scores, strict=True))
-        others = _listed([f"{player}'s {points}" for player, points in scores.items() if player not in self.winners], "and")
-        won = f"{_listed(self.winners, 'and')} {'won' if len(self.winners) == 1 else 'share the win'} with {max(self.scores)} points"
-        return won + (f" to {others}" if others else "")
+        others = [f"{player}'s {points}" for player, points in scores.items() if player not in self.winners]
+        won = f"{listed(self.winners)} {'won' if len(self.winners) == 1 else 'share the win'} with {max(self.scores)} points"
+        return won + (f" to {listed(others)}" if others else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class LegalMoves:
 
     def __iter__(self) -> Iterator[Move]:
         state = self.state
-        if state.thrower:
-            yield from throws(state.thrower, () if state.round_over else state.pieces, state.thrown)
+        if state.next:
+            yield from throws(state.next, () if state.round_over else state.pieces, state.thrown)
         elif state.attacker:
             can = fire.captures(state.pieces, state.attacker)
             yield from (Capture(piece.colour, piece.number) for piece, certain in can.items() if certain)
@@ -66,8 +67,8 @@ class LegalMoves:
         return sum(1 for _ in self)
 
     def __str__(self) -> str:
-        if self.state.thrower:
-            throw = f"throw {self.state.thrower}"
+        if self.state.next:
+            throw = f"throw {self.state.next}"
             return f"{throw} PLACE[: MOVED] | {throw} {OFF}[: MOVED]"
         return " | ".join(map(str, self)) or "nothing: the game is over"
 
@@ -81,7 +82,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise IllegalMove(wrong)
+        raise wrong.error
     match move:
         case Throw():
             return _throw(_next_round(state) if state.round_over else state, move)
@@ -98,11 +99,11 @@ def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     match move:
         case Throw():
-            return _over(state) or _turn_violation(state, move) or _throw_violation(state, move)
+            return _over(state, move) or _turn_violation(state, move) or _throw_violation(state, move)
         case Capture():
-            return _over(state) or _capture_violation(state, move)
+            return _over(state, move) or _capture_violation(state, move)
         case Settle():
-            return _over(state) or _settle_violation(state, move)
+            return _over(state, move) or _settle_violation(state, move)
         case _:
             assert_never(move)
 
@@ -132,9 +133,9 @@ def shots(state: State, player: str | None = None) -> tuple[fire.Shot, ...]:
 
 def turn(state: State) -> str:
     """Whose turn it is, in a sentence."""
-    if state.thrower:
+    if state.next:
         again = f"Round {state.round} is over. " if state.round_over else ""
-        return f"{again}{state.thrower.capitalize()} throws next."
+        return f"{again}{state.next.capitalize()} throws next."
     if state.attacker is None:
         return f"The game is over: {outcome(state)}."
     sure = any(fire.captures(state.pieces, state.attacker).values())
@@ -171,20 +172,21 @@ def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
     return tuple(stack + pieces * (other == player) for other, stack in zip(state.players, state.stacks, strict=True))
 
 
-def _over(state: State) -> Violation | None:
+def _over(state: State, move: Move) -> Violation | None:
     if state.over:
-        return Violation("storm.over", SCORING, f"The game is over: {outcome(state)}.")
+        return Violation("storm.over", SCORING, f"'{move}' was tried, but the game is over: {outcome(state)}.")
     return None
 
 
 def _turn_violation(state: State, move: Throw) -> Violation | None:
+    thrower = move.player.capitalize()
     if move.player not in state.players:
-        return Violation("storm.throw.player", DEPLOYMENT, f"Nobody plays {move.player}; the players are {_listed(state.players, 'and')}.")
-    if state.thrower is None:
-        return Violation("storm.throw.time", DEPLOYMENT, f"All pieces of this round are thrown. {turn(state)}")
-    if move.player != state.thrower:
+        return Violation("storm.throw.player", DEPLOYMENT, f"{thrower} threw, and nobody plays {move.player}. {turn(state)}")
+    if state.next is None:
+        return Violation("storm.throw.time", DEPLOYMENT, f"{thrower} threw, but all pieces of this round are thrown. {turn(state)}")
+    if move.player != state.next:
         clause = "Deployment; ruling ice_storm.9" if state.round_over else DEPLOYMENT
-        return Violation("storm.throw.turn", clause, f"It is not {move.player}'s throw. {turn(state)}")
+        return Violation("storm.throw.turn", clause, f"{thrower} threw out of turn. {turn(state)}")
     return None
 
 
@@ -192,9 +194,12 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
     lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
     for change in move.changes:
         if change.name not in lie:
-            said = f"A throw moves what lies on the board: {_listed(lie, 'and') or 'nothing yet'}, but not {change.name}."
+            said = f"{move.player.capitalize()}'s throw cannot have moved {change.name}: the board holds {listed(lie, none='nothing yet')}."
             return Violation("storm.throw.pieces", DEPLOYMENT, said)
-    if move.leaning:
+    if move.again == LOW:
+        said = f"{move.player.capitalize()}'s hand was lower than 6 inches (152 mm) above the table. Put back what moved; {move.player} throws again."
+        return Violation("storm.throw.low", DEPLOYMENT, said)
+    if move.again == LEANING:
         said = f"{move.player.capitalize()}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
         return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
     placed = [(f"{move.player}'s throw", move.place), *((change.name, change.place) for change in move.changes)]
@@ -208,22 +213,24 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
 def _capture_violation(state: State, move: Capture) -> Violation | None:
     attacker = state.attacker
     if attacker is None:
-        return Violation("storm.attack.time", ATTACK, f"Players fire when all pieces of a round are thrown, until nobody can. {turn(state)}")
-    meant = _meant(state, move)
+        said = f"'{move}' was tried, but players fire when all pieces of a round are thrown, until nobody can. {turn(state)}"
+        return Violation("storm.attack.time", ATTACK, said)
+    can, meant = fire.captures(state.pieces, attacker), _meant(state, move)
     if not meant:
         wanted = f"{move.colour}{move.number}" if move.number else f"{move.colour} piece"
         where = f"touches {move.square}" if move.square else "is on the board"
-        return Violation("storm.attack.piece", ATTACK, f"No {wanted} {where}; these are on the board: {', '.join(map(str, state.pieces))}.")
-    can = fire.captures(state.pieces, attacker)
+        return Violation("storm.attack.piece", ATTACK, f"'{move}' was tried, but no {wanted} {where}. {_allowed(can, attacker)}")
     found = [piece for piece in meant if piece in can]
     if not found:
         return Violation("storm.attack", FIRE, f"{_no_line(state, meant)} {_allowed(can, attacker)}")
     if len({piece.place for piece in found}) > 1:
-        names = _listed([str(piece) for piece in found], "or")
-        return Violation("storm.attack.which", ATTACK, f"Several pieces may be meant, and taken: say which, {names}.")
+        names = listed([str(piece) for piece in found], "or")
+        which = tuple(str(Capture(piece.colour, piece.number)) for piece in found)
+        said = f"'{move}' may mean several pieces that {attacker} can take: say which, {names}."
+        return Violation("storm.attack.which", ATTACK, said, which)
     if not can[found[0]]:
         hang = dict.fromkeys(cause for shot in shots(state) if shot.target == found[0].name for cause in shot.hangs_on)
-        said = f"Whether {attacker} hits {found[0].name} is too close to call: it hangs on whether {_listed(tuple(hang), 'or')}. The players decide."
+        said = f"Whether {attacker} hits {found[0].name} is too close to call: it hangs on whether {listed(tuple(hang), 'or')}. The players decide."
         return Violation("storm.too_close", f"Attack; {DOUBT}", said)
     return None
 
@@ -247,7 +254,7 @@ def _no_line(state: State, meant: Sequence[Piece]) -> str:
     if meant[0].colour == attacker:
         return f"{attacker.capitalize()} fires on enemy pieces only, and {meant[0].name} is its own."
     target = " or ".join(str(piece) for piece in meant)
-    aims = [f"{piece} fires {_listed(_ways(piece), 'or')}" for piece in state.of(attacker)]
+    aims = [f"{piece} fires {listed(_ways(piece), 'or')}" for piece in state.of(attacker)]
     return f"No line of fire of {attacker}'s reaches {target}: {'; '.join(aims)}."
 
 
@@ -259,25 +266,20 @@ def _ways(piece: Piece) -> tuple[str, ...]:
 def _allowed(can: Mapping[Piece, bool], attacker: str) -> str:
     sure = [piece.name for piece, certain in can.items() if certain]
     if sure:
-        return f"{attacker.capitalize()} can take {_listed(sure, 'or')}."
-    return f"Whether {attacker} can take {_listed([piece.name for piece in can], 'or')} is too close to call."
+        return f"{attacker.capitalize()} can take {listed(sure, 'or')}."
+    return f"Whether {attacker} can take {listed([piece.name for piece in can], 'or')} is too close to call."
 
 
 def _settle_violation(state: State, move: Settle) -> Violation | None:
     if state.attacker is None:
-        return Violation("storm.settle.time", DOUBT, f"Touches are decided when pieces fire. {turn(state)}")
+        return Violation("storm.settle.time", DOUBT, f"'{move}' was tried, but touches are decided when pieces fire. {turn(state)}")
     piece = state.named(move.name)
     if piece is None or not piece.place.in_doubt:
-        doubtful = _listed([str(other) for other in state.pieces if other.place.in_doubt], "and") or "nothing"
+        doubtful = listed((other for other in state.pieces if other.place.in_doubt), none="nothing")
         said = f"Nothing about {move.name} is too close to call on this board; there is to decide: {doubtful}."
         return Violation("storm.settle.piece", DOUBT, said)
     if not move.place.settles(piece.place):
-        ways = _listed(tuple(str(choice.place) for choice in settlements((piece,))), "or")
+        ways = listed(tuple(str(choice.place) for choice in settlements((piece,))), "or")
         said = f"What was seen of {move.name} is {piece.place}: it may be settled as {ways}, not as {move.place}."
         return Violation("storm.settle.place", DOUBT, said)
     return None
-
-
-def _listed(words: Sequence[str], joint: str) -> str:
-    """`a`, `a or b`, `a, b or c`."""
-    return f" {joint} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

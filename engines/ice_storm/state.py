@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
 from engines.ice_storm.fire import captures
 from engines.ice_storm.place import Piece
-from engines.lines import read_line, write_line
+from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
-from table.errors import InputError
 
 PIECES = 5
 """Pieces that each player throws in a round (printed rules: one set of five for each player)."""
 PLAYERS_FEWEST, PLAYERS_MOST = 3, 5
-NONE, NOTHING = "-", "nothing"
+NOTHING = "nothing"
 
 RULINGS = (
     Ruling("touching", "ruling ice_storm.1", ("contact", "overhang"), "a piece touches the squares it rests on, or those it covers from above"),
     Ruling("fire", "ruling ice_storm.5", ("over",), "lines of fire pass over pieces, to the edge of the board"),
     Ruling("knocked", "ruling ice_storm.7", ("thrower",), "what an enemy throw knocks off the board, or partly off, is the thrower's at once"),
     Ruling("leaning", "ruling ice_storm.8", ("again",), "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays"),
+    Ruling("low", "Deployment", ("again",), "a throw from a hand lower than 6 inches (152 mm) does not count; what it moved is put back"),
     Ruling("starter", "ruling ice_storm.9", ("left",), "the next round is started by the next player to the left"),
     Ruling("attack", "ruling ice_storm.10", ("must",), "who can attack on their turn must"),
+    Ruling("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
 )
 
 
@@ -52,8 +52,11 @@ class State:
         return self.players[self.round - 1]
 
     @property
-    def thrower(self) -> str | None:
-        """Who throws next: in turn from the starter on, once a round is over the next starter; None while players fire."""
+    def next(self) -> str | None:
+        """Who throws next: in turn from the starter on, once a round is over the next starter.
+
+        None while players fire, see `attacker`, and when the game is over.
+        """
         seats = len(self.players)
         if not self.all_thrown:
             return self.players[(self.round - 1 + self.thrown) % seats]
@@ -71,11 +74,6 @@ class State:
             return None
         here = self.players.index(self.turn)
         return next((player for player in self.players[here:] + self.players[:here] if captures(self.pieces, player)), None)
-
-    @property
-    def next(self) -> str | None:
-        """Who acts next, throwing or firing; None when the game is over."""
-        return self.thrower or self.attacker
 
     @property
     def round_over(self) -> bool:
@@ -127,10 +125,7 @@ class State:
     @classmethod
     def parse(cls, text: str) -> State:
         """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
-        try:
-            return _parse(text)
-        except InputError as error:
-            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+        return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
@@ -148,21 +143,15 @@ def _parse(text: str) -> State:
     state = State(
         players=blank.players,
         rulings=blank.rulings,
-        totals=_counts(words["totals"], len(blank.players)),
-        stacks=_counts(words["stacks"], len(blank.players)),
-        round=_counts(words["round"], 1)[0],
-        thrown=_counts(words["thrown"], 1)[0],
+        totals=read_counts(words, "totals", len(blank.players)),
+        stacks=read_counts(words, "stacks", len(blank.players)),
+        round=read_counts(words, "round", 1)[0],
+        thrown=read_counts(words, "thrown", 1)[0],
         turn=None if words["turn"] == NONE else words["turn"],
         pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
     )
     _check(state)
     return state
-
-
-def _counts(text: str, count: int) -> tuple[int, ...]:
-    if not re.fullmatch(r"\d{1,6}( \d{1,6})*", text) or len(text.split(" ")) != count:
-        raise InvalidNotation(f"expected {count} whole numbers, got {text!r}")
-    return tuple(map(int, text.split(" ")))
 
 
 def _check(state: State) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from engines.errors import InvalidNotation
 from engines.icebreaker.board import label, members, parse_cell
+from engines.notation import Notation
 
 
 class Move(NamedTuple):
@@ -19,15 +19,12 @@ class Move(NamedTuple):
         return f"{label(self.from_cell)}-{label(self.to_cell)}"
 
 
+_NOTATION = Notation("'A1-B2'", {"{from_cell}-{to_cell}": Move}, {"from_cell": parse_cell, "to_cell": parse_cell})
+
+
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
-    cells = text.strip().split("-")
-    try:
-        if len(cells) != 2:
-            raise InvalidNotation(f"expected a move such as 'A1-B2', got {text!r}")
-        return Move(parse_cell(cells[0]), parse_cell(cells[1]))
-    except InvalidNotation as error:
-        raise InvalidNotation(str(error) if repr(text) in str(error) else f"{error}; in the move {text!r}") from None
+    return _NOTATION.parse(text)
 
 
 @cache

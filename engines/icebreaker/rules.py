@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from engines.errors import IllegalMove, Violation
-from engines.icebreaker.board import label, members, union
+from engines.errors import Violation
+from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move, moves, parse_move
 from engines.icebreaker.state import RULINGS, State, fresh, over
 from engines.rulings import choose
+from engines.words import listed
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
 
@@ -68,7 +69,7 @@ def legal_moves(state: State) -> LegalMoves:
 def play(state: State, move: Move) -> State:
     """The state after a move, in which the turn has passed over a player who cannot move; raises IllegalMove."""
     if wrong := violation(state, move):
-        raise IllegalMove(wrong)
+        raise wrong.error
     seat = state.seat or 0
     to = 1 << move.to_cell
     moved = state.ships[seat] ^ (1 << move.from_cell | to)
@@ -86,7 +87,7 @@ def violation(state: State, move: Move) -> Violation | None:
     if move in LegalMoves(state):
         return None
     if state.seat is None:
-        return Violation("ice.over", f"{OBJECT}; ruling icebreaker.3", f"The game is over: {outcome(state)}.")
+        return Violation("ice.over", f"{OBJECT}; ruling icebreaker.3", f"{move} was tried, but the game is over: {outcome(state)}.")
     return _cells_violation(state, state.seat, move) or _direction_violation(state, state.seat, move)
 
 
@@ -119,20 +120,21 @@ def _cells_violation(state: State, seat: int, move: Move) -> Violation | None:
     """Is there a ship of the player's to move, and a cell beside it to move to?"""
     board, player, other = state.setting.board, state.players[seat], state.players[1 - seat]
     here, there = label(move.from_cell), label(move.to_cell)
+    tried = f"{player.capitalize()} tried {move}, but"
     for cell in move:
         if not board.cells >> cell & 1:
-            said = f"There is no cell {label(cell)} on a board of {board.size} a side. {_allowed(state, seat)}"
+            said = f"{tried} there is no cell {label(cell)} on a board of {board.size} a side. {_allowed(state, seat)}"
             return Violation("ice.cell", RULES, said)
     if state.ships[1 - seat] >> move.from_cell & 1:
-        return Violation("ice.turn", RULES, f"The ship on {here} is {other}'s, and it is {player}'s turn. {_allowed(state, seat)}")
+        return Violation("ice.turn", RULES, f"{tried} the ship on {here} is {other}'s. {_allowed(state, seat)}")
     if not state.ships[seat] >> move.from_cell & 1:
-        return Violation("ice.ship", MOVES, f"No ship of {player}'s stands on {here}. {_allowed(state, seat)}")
+        return Violation("ice.ship", MOVES, f"{tried} no ship stands on {here}. {_allowed(state, seat)}")
     if not board.around[move.from_cell] >> move.to_cell & 1:
-        said = f"A ship moves one step, and {there} is not beside {here}. {_allowed(state, seat, move.from_cell)}"
+        said = f"{tried} a ship moves one step, and {there} is not beside {here}. {_allowed(state, seat, move.from_cell)}"
         return Violation("ice.step", MOVES, said)
     for whose, ships in zip(state.players, state.ships, strict=True):
         if ships >> move.to_cell & 1:
-            said = f"A ship moves to a cell without a ship, and one of {whose}'s stands on {there}. {_allowed(state, seat, move.from_cell)}"
+            said = f"{tried} a ship moves to a cell without a ship, and one of {whose}'s stands on {there}. {_allowed(state, seat, move.from_cell)}"
             return Violation("ice.occupied", MOVES, said)
     return None
 
@@ -141,14 +143,15 @@ def _direction_violation(state: State, seat: int, move: Move) -> Violation:
     """Why a ship that stands there, and could enter that cell, may not go that way."""
     here, there = label(move.from_cell), label(move.to_cell)
     ways, allowed = state.ways(seat), _allowed(state, seat, move.from_cell)
+    tried = f"{state.players[seat].capitalize()} tried {move}, but"
     if move.from_cell not in ways:
-        said = f"The ship on {here} can reach no iceberg, so it stays. {allowed}"
+        said = f"{tried} the ship on {here} can reach no iceberg, so it stays. {allowed}"
         return Violation("ice.no_ice", "ruling icebreaker.1", said)
     steps, _ = ways[move.from_cell]
     if steps == 1:
-        said = f"The ship on {here} has ice beside it and must capture, and there is no ice on {there}. {allowed}"
+        said = f"{tried} the ship on {here} has ice beside it and must capture, and there is no ice on {there}. {allowed}"
         return Violation("ice.capture", DIRECTION, said)
-    said = f"The closest iceberg is {steps} steps from {here}, and {there} is on no shortest way to it. {allowed}"
+    said = f"{tried} the closest iceberg is {steps} steps from {here}, and {there} is on no shortest way to it. {allowed}"
     return Violation("ice.closer", f"{DIRECTION}; ruling icebreaker.1", said)
 
 
@@ -156,10 +159,5 @@ def _allowed(state: State, seat: int, ship: int | None = None) -> str:
     """What would be allowed, in a sentence: to a ship if it may move, else which ships may."""
     ways = state.ways(seat)
     if ship is not None and ship in ways:
-        return f"It may go to {_either(ways[ship][1])}."
-    return f"{state.players[seat].capitalize()} may move the ship on {_either(union(*ways))}."
-
-
-def _either(cells: int) -> str:
-    *first, last = map(label, members(cells))
-    return f"{', '.join(first)} or {last}" if first else last
+        return f"The ship may go to {listed(map(label, members(ways[ship][1])), 'or')}."
+    return f"{state.players[seat].capitalize()} may move the ship on {listed(map(label, sorted(ways)), 'or')}."

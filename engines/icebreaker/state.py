@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
 from engines.icebreaker.board import SIZES, Board, board
 from engines.icebreaker.ways import ways
-from engines.lines import read_line, write_line
+from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
-from table.errors import InputError
 
 SHIPS = 3
-NONE = "-"
 
 RULINGS = (
     Ruling("size", "Rules", tuple(map(str, SIZES)), "cells along each side of the board"),
@@ -94,10 +91,7 @@ class State:
 
         The board is written row by row from the far side: `1` and `2` ships of the first and second player, `*` ice, `.` open.
         """
-        try:
-            return _parse(text)
-        except InputError as error:
-            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+        return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
@@ -118,13 +112,11 @@ _KEYS = ("players", "scores", "turn", "board", "rulings")
 def _parse(text: str) -> State:
     words = read_line(text, _KEYS)
     setting = Setting(seat(words["players"].split(" "), 2, 2), read_rulings(RULINGS, words["rulings"]))
-    if not (counts := re.fullmatch(r"([0-9]{1,3}) ([0-9]{1,3})", words["scores"])):
-        raise InvalidNotation(f"expected two scores, got {words['scores']!r}")
-    scores = int(counts[1]), int(counts[2])
+    first_score, second_score = read_counts(words, "scores", 2)
     first, second, ice = _read_board(setting.board, words["board"])
     if words["turn"] not in (*setting.players, NONE):
         raise InvalidNotation(f"expected {' or '.join(setting.players)} to move, or {NONE}, got {words['turn']!r}")
-    state = State(setting, (first, second), ice, scores, None if words["turn"] == NONE else setting.players.index(words["turn"]))
+    state = State(setting, (first, second), ice, (first_score, second_score), None if words["turn"] == NONE else setting.players.index(words["turn"]))
     _check(state)
     return state
 

@@ -6,7 +6,8 @@ from engines.errors import Violation
 from engines.icefloe.board import SUITS, VALUES
 from engines.icefloe.moves import SHARED, Coin, Decision, Done, Penalty, Vote
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, choice, joined, turn
+from engines.icefloe.words import capital, choice, turn
+from engines.words import listed
 
 VOTING = ("Vote On The Number Value Of A Tile", "Vote On The Suit Value Of A Tile")
 COINS, TORCH, COMMENTARY, ENDING = "Voting Coins", "Torch Bearer", "Commentary", "End of Game"
@@ -24,7 +25,7 @@ def vote(state: State, move: Vote) -> Violation | None:
     """Printed rules, both sections on votes; ruling icefloe.6.  A vote for what is gone is legal, and void."""
     clause, name = VOTING[state.value is not None], capital(move.player)
     if move.player in state.muted:
-        said = f"{name} cannot vote: no vote until the next round, for breaking the commentary rules."
+        said = f"{name} cannot vote: no vote until the next round, for breaking the commentary rules. {turn(state)}"
         return Violation("icefloe.vote.muted", f"{COMMENTARY}; ruling icefloe.6", said)
     if move.player not in state.awaited:
         return Violation("icefloe.vote.twice", clause, f"{name} has voted already, and a player has one vote. {turn(state)}")
@@ -38,10 +39,10 @@ def coin(state: State, move: Coin) -> Violation | None:
     name, held = capital(move.player), state.coins[state.players.index(move.player)]
     what = _COIN_NAMES[move.coin]
     if move.coin not in held:
-        left = joined([_COIN_NAMES[kept] for kept in held] or ["none"])
+        left = listed([_COIN_NAMES[kept] for kept in held] or ["none"])
         return Violation("icefloe.coin.spent", COINS, f"{name} cannot lay {what}, used already: each coin serves once a game. Left: {left}.")
-    if move.to in state.muted:
-        said = f"{name} cannot lay {what} on {move.to}'s vote: {move.to} has none in this round. Votes were cast by {joined(state.voters)}."
+    if move.to not in state.cast:
+        said = f"{name} cannot lay {what} on {move.to}'s vote: {move.to} lost it by commentary. Votes were cast by {listed(state.cast)}."
         return Violation("icefloe.coin.vote", "ruling icefloe.6", said)
     if move.player in state.muted and state.ruling("muted_coins") == "never":
         said = f"{name} cannot lay {what}: players who lost their vote by commentary lay no coins either, it was ruled before play."
@@ -52,7 +53,7 @@ def coin(state: State, move: Coin) -> Violation | None:
 def done(state: State, move: Done) -> Violation | None:
     """Ruling icefloe.2."""
     if move.player in state.done:
-        return Violation("icefloe.done.twice", "ruling icefloe.2", f"{capital(move.player)} has said so already. {turn(state)}")
+        return Violation("icefloe.done.twice", "ruling icefloe.2", f"{capital(move.player)} has said 'done' already. {turn(state)}")
     return None
 
 
@@ -76,8 +77,8 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     others = [player for player in state.voters if player != move.player]
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
-        voted = joined(player for player, _ in move.ballot)
-        said = f"Whether {move.player} broke the commentary rules is voted on by {joined(others)}, each once; it was by {voted}."
+        voted = listed(player for player, _ in move.ballot)
+        said = f"Whether {move.player} broke the commentary rules is voted on by {listed(others)}, each once; it was by {voted}."
         return Violation("icefloe.penalty.voters", clause, said)
     guilty = sum(1 if yes else -1 for _, yes in move.ballot)
     tied = doubted and guilty == 0

@@ -6,7 +6,8 @@ from engines.errors import Violation
 from engines.icefloe.board import CORNERS, SLIDES, reach, span
 from engines.icefloe.moves import Movement, Placing, Removal, Selection, Slide, Torch
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, joined, turn
+from engines.icefloe.words import capital, turn
+from engines.words import listed
 
 PLACING, MOVING = "Placing The Pyramids", "Piece Movement"
 REMOVING, EMPTYING, SCORING, ROUND = "Remove The Tile", "Remove An Empty Tile", "Scoring", "End Of The Round"
@@ -31,7 +32,7 @@ def placing(state: State, move: Placing) -> Violation | None:
     if floe is None:
         return Violation("icefloe.place.tile", PLACING, f"{move.pyramid} cannot be placed on {move.place}, where no tile is. {turn(state)}")
     if floe.pyramids:
-        free = joined(other.place for other in state.board.empty)
+        free = listed(other.place for other in state.board.empty)
         said = f"{move.pyramid} cannot be placed on {move.place}, where {floe.pyramids[0]} stands; free are {free}."
         return Violation("icefloe.place.taken", PLACING, said)
     return None
@@ -46,11 +47,11 @@ def movement(state: State, move: Movement) -> Violation | None:
     floe = state.board.under(pyramid)
     if floe is None or floe.place != origin:
         where = f"stands on {floe.place}" if floe else "is out of the game"
-        return Violation("icefloe.move.origin", MOVING, f"{pyramid} cannot move from {origin}: it {where}.")
+        return Violation("icefloe.move.origin", MOVING, f"{pyramid} cannot move from {origin}: it {where}. {turn(state)}")
     allowed = reachable(state, pyramid, origin)
     if target in allowed:
         return None
-    may = f"It may go to {joined(allowed, 'or')}." if allowed else "It can go nowhere; a tile may slide instead."
+    may = f"It may go to {listed(allowed, 'or')}." if allowed else "It can go nowhere; a tile may slide instead."
     if target == origin and state.ruling("stay") == "never":
         said = f"{pyramid} would end on {origin}, where it began, and that was ruled out before play. {may}"
         return Violation("icefloe.move.stay", "ruling icefloe.4", said)
@@ -70,13 +71,13 @@ def slide(state: State, move: Slide) -> Violation | None:
     if floe is None:
         return Violation("icefloe.slide.tile", MOVING, f"Nothing can slide from {origin}, where no tile is. {turn(state)}")
     if not any(state.owner(pyramid) == state.mover for pyramid in floe.pyramids):
-        own = joined(sorted({under.place for pyramid in state.pyramids(state.mover or "") if (under := state.board.under(pyramid))}), "or")
+        own = listed(sorted({under.place for pyramid in state.pyramids(state.mover or "") if (under := state.board.under(pyramid))}), "or")
         said = f"{capital(state.mover)} cannot slide {floe.tile} on {origin}: no {state.mover} pyramid is on it. A tile may slide from {own}."
         return Violation("icefloe.slide.pyramid", MOVING, said)
     allowed = slides(state, origin)
     if target in allowed:
         return None
-    may = f"It may slide to {joined(allowed, 'or')}." if allowed else "It has no free place beside it."
+    may = f"It may slide to {listed(allowed, 'or')}." if allowed else "No place beside it is open to it."
     if target not in SLIDES[origin]:
         said = f"{floe.tile} cannot slide from {origin} to {target}: a tile slides one place, to the left, right, far or near side. {may}"
         return Violation("icefloe.slide.step", MOVING, said)
@@ -100,7 +101,7 @@ def removal(state: State, move: Removal) -> Violation | None:
     if move.tile and floe is None:
         return Violation("icefloe.remove.gone", EMPTYING, f"{what} is out of the game already. {turn(state)}")
     if floe and floe.pyramids:
-        said = f"{what} cannot be the second tile to go: it carries {joined(floe.pyramids)}. {turn(state)}"
+        said = f"{what} cannot be the second tile to go: it carries {listed(floe.pyramids)}. {turn(state)}"
         return Violation("icefloe.remove.occupied", EMPTYING, said)
     return None
 
@@ -110,7 +111,7 @@ def selection(state: State, move: Selection) -> Violation | None:
     if move.player != state.mover:
         return Violation("icefloe.score.turn", SCORING, f"{capital(move.player)} does not select a tile now. {turn(state)}")
     if state.board.of(move.tile) is None:
-        tiles = joined((floe.tile for floe in state.board.floes), "or")
+        tiles = listed(floe.tile for floe in state.board.floes)
         said = f"{capital(move.player)} cannot score on {move.tile}, which is out of the game; still in it are {tiles}."
         return Violation("icefloe.score.gone", SCORING, said)
     return None

@@ -48,10 +48,9 @@ def voted(state: State, player: str, choice: str) -> State:
 
 
 def muted(state: State, player: str) -> State:
-    """After a player lost the vote, and the one that was cast but not shown with it (ruling icefloe.6)."""
-    silent = tuple(other for other in state.players if other in (*state.muted, player))
-    after = replace(state, muted=silent, votes=_with(state, state.votes, player, None))
-    return _shown(after) if state.phase == "vote" else after
+    """After a player lost the votes still to come, and the one that was cast but not shown with them (ruling icefloe.6)."""
+    after = replace(state, muted=tuple(other for other in state.players if other in (*state.muted, player)))
+    return _shown(replace(after, votes=_with(state, state.votes, player, None))) if state.phase == "vote" else after
 
 
 def laid(state: State, move: Coin) -> State:

@@ -22,8 +22,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from engines.errors import InvalidNotation
+from engines.notation import Notation, parse_colour
 from table.pieces import COLOURS
 
 NOBODY = "none"
@@ -161,59 +163,72 @@ class Penalty:
 
 Move = Placing | Movement | Slide | Vote | Coin | Done | Decision | Removal | Selection | Torch | Penalty
 
-_PLACE, _TILE, _CHOICE = "([a-e][1-5])", "([SMCA][na2-5])", "([SMCAna2-5])"
-_PLAYER = f"({'|'.join(COLOURS)})"
-
-
-def _penalty(player: str, said: str | None) -> Penalty:
-    words = [word.split("=") for word in (said or "").split()]
-    names = [name for name, _ in words]
-    for name in names:
-        if names.count(name) > 1:
-            raise InvalidNotation(f"expected each player's word once, got {name!r} {names.count(name)} times")
-    answers = {name: answer == "yes" for name, answer in words}
-    torch = answers.pop("torch", None)
-    return Penalty(player, tuple(answers.items()), torch)
-
-
-_NOTATIONS: tuple[tuple[re.Pattern[str], Callable[..., Move]], ...] = tuple(
-    (re.compile(pattern), made)
-    for pattern, made in (
-        (f"([A-F][SMCA]):{_PLACE}", Placing),
-        (f"([A-F][SMCA]):{_PLACE}-{_PLACE}", Movement),
-        (f"s:{_PLACE}-{_PLACE}", Slide),
-        (f"vote {_PLAYER} {_CHOICE}", Vote),
-        (f"coin {_PLAYER} ([a2]) to {_PLAYER}", Coin),
-        (f"done {_PLAYER}", Done),
-        (f"decide {_PLAYER} ([SMCAna2-5]|{SHARED}|{'|'.join(COLOURS)})", Decision),
-        (f"remove (?:{_TILE}|{NOBODY})", Removal),
-        (f"score {_PLAYER} {_TILE}", Selection),
-        (f"torch {_PLAYER}", Torch),
-        (f"penalty {_PLAYER}(?::((?: (?:torch|{'|'.join(COLOURS)})=(?:yes|no))+))?", _penalty),
-    )
-)
-_EXPECTED = {
-    "vote": "'vote red 4' (n, a, 2 to 5) or 'vote red S' (S, M, C, A)",
-    "coin": "'coin red 2 to blue' or 'coin red a to blue'",
-    "done": "'done red'",
-    "decide": "'decide red 4', 'decide red S', 'decide red blue' or 'decide red shared'",
-    "remove": "'remove S4' or 'remove none'",
-    "score": "'score red S4'",
-    "torch": "'torch yellow'",
-    "penalty": "'penalty red' or 'penalty red: blue=yes yellow=no torch=yes'",
-    "s": "'s:c2-c3', places a1 to e5",
-}
-_OTHERWISE = "a move such as 'ES:b3-c1' (letter A to F, suit S, M, C or A, places a1 to e5), 's:c2-c3', 'vote red 4' or 'remove S4'"
+_ANSWERS = {"yes": True, "no": False}
+_TORCH = "torch"
 
 
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
-    words = " ".join(text.split())
-    for pattern, made in _NOTATIONS:
-        if found := pattern.fullmatch(words):
-            try:
-                return made(*found.groups())
-            except InvalidNotation as error:
-                raise InvalidNotation(f"{error}; in the move {text!r}") from None
-    kind = re.split("[ :]", words, maxsplit=1)[0]
-    raise InvalidNotation(f"expected {_EXPECTED.get(kind, _OTHERWISE)}, got {text!r}")
+    return _NOTATION.parse(text)
+
+
+def _sign(pattern: str, expected: str) -> Callable[[str], str]:
+    """Reads what matches a pattern, else raises InvalidNotation."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise InvalidNotation(f"expected {expected}, got {text!r}")
+        return text
+
+    return read
+
+
+def _ballot(text: str) -> dict[str, bool]:
+    """Who answered how, in the order in which it was said."""
+    answers: dict[str, bool] = {}
+    for word in text.split(" "):
+        name, _, answer = word.partition("=")
+        if answer not in _ANSWERS or name in answers:
+            raise InvalidNotation(f"expected each player's word once, such as 'blue=yes' or 'torch=no', got {text!r}")
+        answers[name if name == _TORCH else parse_colour(name)] = _ANSWERS[answer]
+    return answers
+
+
+def _penalty(player: str, ballot: dict[str, bool]) -> Penalty:
+    return Penalty(player, tuple((name, yes) for name, yes in ballot.items() if name != _TORCH), ballot.get(_TORCH))
+
+
+_parse_place = _sign("[a-e][1-5]", "a place (a1 to e5)")
+
+_NOTATION: Notation[Move] = Notation(
+    "'ES:b3-c1', 's:c2-c3', 'vote red 4' or 'remove S4'",
+    {
+        "{pyramid}:{origin}-{target}": Movement,
+        "{pyramid}:{place}": Placing,
+        "s:{origin}-{target}": Slide,
+        "vote {player} {choice}": Vote,
+        "coin {player} {coin} to {to}": Coin,
+        "done {player}": Done,
+        "decide {player} {choice}": Decision,
+        f"remove {NOBODY}": partial(Removal, None),
+        "remove {tile}": Removal,
+        "score {player} {tile}": Selection,
+        "torch {player}": Torch,
+        "penalty {player}: {ballot}": _penalty,
+        "penalty {player}": Penalty,
+    },
+    {
+        "pyramid": _sign("[A-F][SMCA]", "a pyramid (letter A to F, suit S, M, C or A)"),
+        "place": _parse_place,
+        "origin": _parse_place,
+        "target": _parse_place,
+        "tile": _sign("[SMCA][na2-5]", "a tile (suit S, M, C or A, value n, a or 2 to 5)"),
+        "choice": _sign(
+            f"[na2-5SMCA]|{SHARED}|{'|'.join(COLOURS)}", f"a value (n, a, 2 to 5), a suit (S, M, C, A), a colour or {SHARED!r}"
+        ),
+        "coin": _sign("[a2]", "a coin (a or 2)"),
+        "player": parse_colour,
+        "to": parse_colour,
+        "ballot": _ballot,
+    },
+)

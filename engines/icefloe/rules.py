@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engines.errors import IllegalMove, Violation
+from engines.errors import Violation
 from engines.icefloe import ballots, checks, flow, words
 from engines.icefloe.board import SUITS
 from engines.icefloe.moves import (
@@ -29,6 +29,7 @@ from engines.icefloe.moves import (
 )
 from engines.icefloe.state import RULINGS, State, fresh
 from engines.rulings import choose
+from engines.words import listed
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "violation"]
 
@@ -43,7 +44,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Removal: ("icefloe.remove.time", ("remove", "extra"), checks.REMOVING, "A tile is removed after the votes."),
     Selection: ("icefloe.score.time", ("score",), checks.SCORING, "Players score after tiles were removed, once everybody has borne the torch."),
     Torch: ("icefloe.torch.time", ("torch",), checks.ROUND, "The torch is handed on at the end of a round."),
-    Penalty: ("icefloe.penalty.time", ("move", "vote"), ballots.COMMENTARY, "A player loses a vote before it is shown, not later."),
+    Penalty: ("icefloe.penalty.time", ("move", "vote", "coins", "decide"), ballots.COMMENTARY, "A breach costs votes of its round; none is to come."),
 }
 """Code, phases in which a move can be made, clause, and why not in others."""
 
@@ -150,20 +151,23 @@ def _stranger(state: State, move: Move) -> Violation | None:
         case _:
             assert_never(move)
     if strangers:
-        return Violation("icefloe.player", "Player's Pieces", f"Nobody plays {strangers[0]}; the players are {words.joined(state.players)}.")
+        said = f"'{move}' cannot be: nobody plays {strangers[0]}; the players are {listed(state.players)}."
+        return Violation("icefloe.player", "Player's Pieces", said)
     return None
 
 
 def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
-    return None if state.phase in phases else Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
+    if state.phase in phases and (state.vote_to_come or not isinstance(move, Penalty)):
+        return None
+    return Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
 
 
 def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise IllegalMove(wrong)
+        raise wrong.error
     state = replace(state, sunk=None)
     match move:
         case Placing():
@@ -207,7 +211,7 @@ def _listed(state: State) -> Iterator[Move]:
             yield from (Vote(player, choice) for player in state.awaited for choice in ballots.choices(state))
         case "coins":
             yield from (Done(player) for player in state.players if player not in state.done)
-            every = (Coin(p, coin, to) for p, held in zip(state.players, state.coins, strict=True) for coin in held for to in state.voters)
+            every = (Coin(p, coin, to) for p, held in zip(state.players, state.coins, strict=True) for coin in held for to in state.cast)
             yield from (move for move in every if violation(state, move) is None)
         case "decide" | "name":
             yield from (Decision(state.torch, choice) for choice in ballots.choices(state))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -10,11 +9,10 @@ from typing import Literal, get_args
 from engines.errors import InvalidNotation
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import COINS
-from engines.lines import read_line, write_line
+from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from table.errors import InputError
 
-NONE = "-"
 HIDDEN = "?"
 PLAYS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit of each colour; crowns are printed yellow in some sets and green in others."""
@@ -28,6 +26,7 @@ RULINGS = (
     Ruling("done", "ruling icefloe.2", ("stands", "reopens"), "a coin laid after others said done: their word stands, or all are asked again"),
     Ruling("stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"),
     Ruling("corners", "ruling icefloe.4", ("may", "never"), "may tiles slide to the corners that three players leave empty"),
+    Ruling("breach", "ruling icefloe.6", ("to_come",), "commentary after votes are shown costs the votes still to come in it; shown ones stand"),
     Ruling("muted_coins", "ruling icefloe.6", ("may", "never"), "may a player who lost the vote by commentary lay coins on others' votes"),
 )
 
@@ -110,6 +109,16 @@ class State:
         return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is None and player in self.voters)
 
     @property
+    def cast(self) -> tuple[str, ...]:
+        """Whose votes are cast."""
+        return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is not None)
+
+    @property
+    def vote_to_come(self) -> bool:
+        """Are votes of this round still to be shown, so that a player can lose them?"""
+        return self.phase in ("move", "vote") or (self.phase in ("coins", "decide") and self.value is None)
+
+    @property
     def open_choices(self) -> tuple[str, ...]:
         """What a vote may be for without being void: values still in play, or suits with the value voted on."""
         tiles = {floe.tile for floe in self.board.floes}
@@ -162,10 +171,7 @@ class State:
     @classmethod
     def parse(cls, text: str) -> State:
         """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
-        try:
-            return _parse(text)
-        except InputError as error:
-            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+        return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen) -> State:
@@ -212,12 +218,12 @@ def _parse(text: str) -> State:
         players=blank.players,
         rulings=blank.rulings,
         board=Board(()) if words["board"] == NONE else Board.parse(words["board"]),
-        scores=_counts(words, "scores", len(blank.players)),
+        scores=read_counts(words, "scores", len(blank.players)),
         coins=tuple("" if coins == NONE else coins for coins in words["coins"].split(" ")),
         votes=tuple(None if vote == NONE else vote for vote in words["votes"].split(" ")),
-        laid=_counts(words, "laid", len(blank.players)),
+        laid=read_counts(words, "laid", len(blank.players)),
         phase=phase,
-        round=_counts(words, "round", 1)[0],
+        round=read_counts(words, "round", 1)[0],
         mover=_optional(words["mover"]),
         muted=_people(blank, words, "muted"),
         value=_optional(words["value"]),
@@ -232,13 +238,6 @@ def _parse(text: str) -> State:
 
 def _optional(text: str) -> str | None:
     return None if text == NONE else text
-
-
-def _counts(words: dict[str, str], key: str, number: int) -> tuple[int, ...]:
-    counts = words[key].split(" ")
-    if len(counts) != number or not all(re.fullmatch("[0-9]{1,6}", count) for count in counts):
-        raise InvalidNotation(f"expected {key} in {number} whole number{'s' * (number > 1)}, got {words[key]!r}")
-    return tuple(map(int, counts))
 
 
 def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
@@ -274,7 +273,8 @@ def _check(state: State) -> None:
         "a value in play while its suit is voted on": state.value is not None and not (voting and state.open_choices),
         f"votes among {' '.join(ballots)}, and only while they are cast or counted": any(voted)
         and not (voting and {*state.votes} - {None} <= {*ballots}),
-        "no vote of a player who lost it": any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
+        "no vote of a player who lost it": not (state.value is None and phase in ("coins", "decide"))
+        and any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
         "votes awaited while they are cast, and only then": voting and bool(state.awaited) != (phase == "vote"),
         "coins laid on votes, while they are counted": any(state.laid) and phase not in ("coins", "decide"),
         "no more laid than was spent, where votes are": sum(state.laid) > spent

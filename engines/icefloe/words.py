@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from engines.icefloe.board import SUITS, VALUES
 from engines.icefloe.moves import SHARED
 from engines.icefloe.state import State
-
-
-def joined(names: Iterable[str], last: str = "and") -> str:
-    """`red`, `red and blue`, `red, yellow and blue`; `nobody` for none."""
-    *first, final = [*names] or ["nobody"]
-    return f"{', '.join(first)} {last} {final}" if first else final
+from engines.words import listed
 
 
 def choice(name: str) -> str:
@@ -23,7 +17,7 @@ def choice(name: str) -> str:
 
 def open_now(state: State) -> str:
     """What a vote may be for: `2, 3 or ace`."""
-    return joined(map(choice, state.open_choices), "or")
+    return listed(map(choice, state.open_choices), "or")
 
 
 def turn(state: State) -> str:
@@ -36,25 +30,25 @@ def turn(state: State) -> str:
             return f"{capital(state.mover)} moves a pyramid or slides a tile next."
         case "vote":
             on = f"The suit of the {choice(state.value)} to remove" if state.value else "The value of the tile to remove"
-            return f"{on} is voted on: {open_now(state)}; {joined(state.awaited)} may still vote."
+            return f"{on} is voted on: {open_now(state)}; {listed(state.awaited)} may still vote."
         case "coins":
             left = [player for player in state.players if player not in state.done]
-            return f"Coins may be laid on votes until everybody is done; {joined(left)} may say so."
+            return f"Coins may be laid on votes until everybody is done; {listed(left)} may say so."
         case "decide":
-            between = joined(map(choice, state.leading_choices), "or")
+            between = listed(map(choice, state.leading_choices), "or")
             why = "No vote counts" if not state.tally else "The vote is tied"
             return f"{why}; {state.torch}, the torch bearer, decides: {between}."
         case "remove":
             return f"{capital(state.torch)}, the torch bearer, removes {state.tile}."
         case "extra":
-            empty = joined((floe.tile for floe in state.board.empty), "or")
+            empty = listed((floe.tile for floe in state.board.empty), "or")
             return f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or none."
         case "score":
             return f"{capital(state.mover)} selects a tile to score on next."
         case "torch":
             return f"The round is over; the torch goes to {state.after(state.torch)}."
         case "name":
-            return f"{capital(joined(state.best))} are tied; {state.torch}, the torch bearer, names the winner or a shared victory."
+            return f"{capital(listed(state.best))} are tied; {state.torch}, the torch bearer, names the winner or a shared victory."
         case "over":
             return f"The game is over: {ended(state)}."
         case _:
@@ -65,7 +59,7 @@ def ended(state: State) -> str:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))
     points = max(state.scores)
-    won = f"{joined(state.winners)} won" if len(state.winners) == 1 else f"{joined(state.winners)} share the victory"
+    won = f"{listed(state.winners)} won" if len(state.winners) == 1 else f"{listed(state.winners)} share the victory"
     others = ", ".join(f"{player}'s {score[player]}" for player in state.players if player not in state.winners)
     return f"{won} with {points} points" + (f" to {others}" if others else "")
 

@@ -16,14 +16,11 @@ not part of it.  Cover dice are alike; all of them are named, and only when one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
+from engines.notation import Notation, parse_colour
 from engines.zamboni_wars.board import FACINGS, Space
-from table.pieces import COLOURS
-
-_DICE = "dice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,8 @@ class Drive:
     dice: tuple[Space, ...] = ()
 
     def __str__(self) -> str:
-        return " ".join(map(str, (self.space, self.facing, *((_DICE, *self.dice) if self.dice else ()))))
+        pushed = f" dice {' '.join(map(str, self.dice))}" if self.dice else ""
+        return f"{self.space} {self.facing}{pushed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +86,7 @@ Move = Roll | Drive | Fire | Hold | Die
 
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
-    first, *rest = text.split() or [""]
-    if first not in _KINDS and not re.fullmatch(r"[a-zA-Z]\d+", first):
-        raise InvalidNotation(f"expected a move such as {_EXAMPLES}, got {text!r}")
-    try:
-        return _KINDS[first](rest) if first in _KINDS else _drive(first, rest)
-    except InvalidNotation as error:
-        raise InvalidNotation(f"{error}; in the move {text!r}") from None
+    return _NOTATION.parse(text)
 
 
 def parse_facing(text: str) -> str:
@@ -111,35 +103,23 @@ def parse_pips(text: str) -> int:
     return int(text)
 
 
-def _drive(space: str, rest: list[str]) -> Drive:
-    if len(rest) == 2 or rest[1:2] not in ([], [_DICE]):
-        raise InvalidNotation(f"expected 'SPACE FACING' or 'SPACE FACING dice SPACES', got {' '.join([space, *rest])!r}")
-    dice = tuple(Space.parse(word) for word in rest[2:])
+def _dice(text: str) -> tuple[Space, ...]:
+    """Spaces of cover dice, in their own order."""
+    dice = tuple(sorted(map(Space.parse, text.split(" "))))
     if len(set(dice)) < len(dice):
-        raise InvalidNotation(f"expected dice on different spaces, got {' '.join(rest[2:])!r}")
-    return Drive(Space.parse(space), parse_facing("".join(rest[:1])), tuple(sorted(dice)))
+        raise InvalidNotation(f"expected dice on different spaces, got {text!r}")
+    return dice
 
 
-def _roll(rest: list[str]) -> Roll:
-    return Roll(parse_pips(" ".join(rest)))
-
-
-def _fire(rest: list[str]) -> Fire:
-    colour = " ".join(rest)
-    if colour not in COLOURS:
-        raise InvalidNotation(f"expected a colour ({', '.join(COLOURS)}), got {colour!r}")
-    return Fire(colour)
-
-
-def _hold(rest: list[str]) -> Hold:
-    if rest:
-        raise InvalidNotation(f"expected nothing after 'hold', got {' '.join(rest)!r}")
-    return Hold()
-
-
-def _die(rest: list[str]) -> Die:
-    return Die(parse_pips(" ".join(rest)))
-
-
-_KINDS: dict[str, Callable[[list[str]], Move]] = {"roll": _roll, "fire": _fire, "hold": _hold, "die": _die}
-_EXAMPLES = "'roll 5', 'c6 E', 'fire red', 'hold' or 'die 4'"
+_NOTATION: Notation[Move] = Notation(
+    "'roll 5', 'c6 E', 'fire red', 'hold' or 'die 4'",
+    {
+        "roll {pips}": Roll,
+        "{space} {facing} dice {dice}": Drive,
+        "{space} {facing}": Drive,
+        "fire {colour}": Fire,
+        "hold": Hold,
+        "die {pips}": Die,
+    },
+    {"pips": parse_pips, "space": Space.parse, "facing": parse_facing, "dice": _dice, "colour": parse_colour},
+)

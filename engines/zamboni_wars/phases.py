@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
+from engines.lines import NONE
 from engines.zamboni_wars.moves import parse_pips
-
-NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)

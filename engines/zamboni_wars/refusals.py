@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from engines.errors import Violation
+from engines.words import listed
 from engines.zamboni_wars.board import SIDE, Space
 from engines.zamboni_wars.driving import Laws, Stand, Way, breach, layers, reachable
 from engines.zamboni_wars.moves import Drive
@@ -24,8 +25,11 @@ def drive_violation(state: State, points: int, move: Drive) -> Violation | None:
     tried = f"{state.to_move.capitalize()} ends on {move.space} looking {move.facing} with a roll of {points}"
     alike = [end for end in ends if _alike(end, move)]
     if alike:
-        clause = f"{COVER}; ruling zamboni_wars.9"
-        return Violation("zamboni.move.dice", clause, f"{tried}, but {_dice_reason(state, move)}. Allowed: {_listed(alike)}.")
+        clause, ends_so = f"{COVER}; ruling zamboni_wars.9", listed([f"'{end}'" for end in alike], "or")
+        if len(alike) > 1 and not move.dice:
+            said = f"{tried}, and which cover die it pushed is not told. Allowed: {ends_so}."
+            return Violation("zamboni.move.which", clause, said, tuple(map(str, alike)))
+        return Violation("zamboni.move.dice", clause, f"{tried}, but {_dice_reason(state, move)}. Allowed: {ends_so}.")
     code, clause, why = next(_reasons(state, points, move))
     return Violation(code, clause, f"{tried}, but {why}. {_allowed(ends, move)}")
 
@@ -42,8 +46,8 @@ def _dice_reason(state: State, move: Drive) -> str:
     if move.dice == state.dice:
         return "dice are named only where one was pushed, and these lie where they lay"
     if move.dice:
-        return f"no way there leaves the cover dice on {_listed(move.dice)}"
-    return f"every way there pushes a cover die, and none is named (they lay on {_listed(state.dice)})"
+        return f"no way there leaves the cover dice on {listed(move.dice)}"
+    return f"every way there pushes a cover die, and none is named (they lay on {listed(state.dice)})"
 
 
 def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str, str]]:
@@ -55,7 +59,7 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str,
         must = "all points" if spent == points else f"as many points as possible, here {spent},"
         why = f"that takes {_points(cost)}, and {must} must be spent"
         if _way(state, [points], move, Laws(no_two_turns=False)):
-            yield "zamboni.move.turns", f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4", f"{why}: two turns in a row count as one"
+            yield "zamboni.move.turns", f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4", f"{why}, but not on two turns in a row"
         yield "zamboni.move.points", f"{MOVEMENT}; ruling zamboni_wars.4", why
     if way := _way(state, [points], move, laws := Laws(arrows=False)):
         stand, _ = breach(state, way, laws)
@@ -100,7 +104,7 @@ def _allowed(ends: Iterable[Drive], move: Drive) -> str:
     """What would be allowed: the ways to look on that space, or else the end that is nearest to what was tried."""
     there = list(dict.fromkeys(end.facing for end in ends if end.space == move.space))
     if there:
-        return f"On {move.space} it may look {_listed(there, 'or')}."
+        return f"On {move.space} it may look {listed(there, 'or')}."
 
     def away(end: Drive) -> tuple[int, bool]:
         return (end.space.file - move.space.file) ** 2 + (end.space.row - move.space.row) ** 2, end.facing != move.facing
@@ -143,9 +147,3 @@ def _missed(state: State, target: str) -> tuple[str, str, str]:
 
 def _points(count: int) -> str:
     return f"{count or 'no'} point{'' if count == 1 else 's'}"
-
-
-def _listed(things: Iterable[object], joint: str = "and") -> str:
-    """`b4`, `b4 and e2`, `N, E and S`."""
-    *first, last = map(str, things)
-    return f"{', '.join(first)} {joint} {last}" if first else last

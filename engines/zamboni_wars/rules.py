@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engines.errors import IllegalMove, Violation
+from engines.errors import Violation
 from engines.rulings import choose
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
@@ -91,7 +91,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise IllegalMove(wrong)
+        raise wrong.error
     match state.phase, move:
         case RollOff(), Roll(pips):
             return _roll_off(state, state.phase, pips)
@@ -121,7 +121,7 @@ def violation(state: State, move: Move) -> Violation | None:
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
-            said = f"{state.to_move.capitalize()} holds fire, but here who is aimed at a Zamboni has to fire. {turn(state)}"
+            said = f"{state.to_move.capitalize()} holds fire, but it was ruled before play that a laser aimed at a Zamboni is fired. {turn(state)}"
             return Violation("zamboni.hold.ruling", "ruling zamboni_wars.8", said)
         case _:
             return Violation(_OUT_OF_TIME[type(move)], SEQUENCE, f"'{move}' was tried, but it is not the time for that. {turn(state)}")
@@ -188,23 +188,23 @@ def _next(state: State) -> State:
 
 
 def _roll_off(state: State, rolling: RollOff, pips: int) -> State:
-    """One more roll; when all have rolled, the highest gets a cover die, and the highest roll again where several are level.
+    """One more roll; when all have rolled, the highest get a cover die, and players who are level for it roll again.
 
-    With two dice there are two roll-offs: one space holds one die, so the winner of the first has no part in the second.
+    One space holds one die, so two dice go to two players: each in a roll-off of its own, or both in one (ruling `roll_off`).
     """
-    rolls = tuple((player, pips if player == state.to_move else rolled) for player, rolled in rolling.rolls)
-    if any(rolled is None for _, rolled in rolls):
+    rolls = {player: pips if player == state.to_move else rolled for player, rolled in rolling.rolls}
+    rolled = sorted((roll for roll in rolls.values() if roll), reverse=True)
+    if len(rolled) < len(rolls):
         return _to_roll(state, rolls)
-    highest = max(rolled or 0 for _, rolled in rolls)
-    first, *level = (player for player, rolled in rolls if rolled == highest)
-    if level:
-        return _to_roll(state, [(player, None) for player in (first, *level)])
-    covered = replace(state, dice=tuple(sorted((*state.dice, PLACES[state.board.place(first)]))))
-    if len(covered.dice) < covered.cover_dice:
-        return _to_roll(covered, [(player, None) for player in covered.uncovered])
-    return replace(covered, to_move=covered.players[0], phase=Rolling())
+    wanted = state.cover_dice - len(state.dice) if state.ruling("roll_off") == "once" else 1
+    won = [PLACES[state.board.place(player)] for player, roll in rolls.items() if roll and roll > rolled[wanted]]
+    covered = replace(state, dice=tuple(sorted((*state.dice, *won))))
+    if len(covered.dice) == covered.cover_dice:
+        return replace(covered, to_move=covered.players[0], phase=Rolling())
+    level = [player for player, roll in rolls.items() if roll == rolled[wanted]] if len(won) < wanted else covered.uncovered
+    return _to_roll(covered, dict.fromkeys(level))
 
 
-def _to_roll(state: State, rolls: Sequence[tuple[str, int | None]]) -> State:
+def _to_roll(state: State, rolls: Mapping[str, int | None]) -> State:
     """The roll-off goes on with the first player who is yet to roll."""
-    return replace(state, to_move=next(player for player, rolled in rolls if rolled is None), phase=RollOff(tuple(rolls)))
+    return replace(state, to_move=next(player for player, rolled in rolls.items() if rolled is None), phase=RollOff(tuple(rolls.items())))

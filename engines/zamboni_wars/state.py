@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
+from engines.lines import NONE, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
-from engines.zamboni_wars.phases import NONE, Aiming, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
+from engines.zamboni_wars.phases import Aiming, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
 from table.errors import InputError
 
 LAYERS = 3
@@ -22,6 +23,7 @@ RANGE = 4
 RULINGS = (
     Ruling("warp", "Warp Zone Rule", ("off", "on"), "on: the middle spaces are warp zones, from one to another for one point"),
     Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, each on the coaster of who wins its roll-off"),
+    Ruling("roll_off", "Treehouse Cover Rule", ("each", "once"), "two cover dice: a roll-off for each, or both to the two highest of one"),
     Ruling("fire", "ruling zamboni_wars.8", ("may", "must"), "may a player who is aimed at a Zamboni hold fire, or must the laser be fired"),
 )
 
@@ -118,24 +120,22 @@ class State:
         return tuple(player for player in self.players if PLACES[self.board.place(player)] not in self.dice)
 
     def __str__(self) -> str:
-        words = {
-            "players": " ".join(self.players),
-            "zambonis": ", ".join(str(nest) if nest else NONE for nest in self.zambonis),
-            "to_move": self.to_move,
-            "phase": self.phase,
-            "dice": " ".join(map(str, self.dice)) or NONE,
-            "board": self.board,
-            "rulings": write_rulings(self.rulings),
-        }
-        return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
+        return write_line(
+            {
+                "players": " ".join(self.players),
+                "zambonis": ", ".join(str(nest) if nest else NONE for nest in self.zambonis),
+                "to_move": self.to_move,
+                "phase": self.phase,
+                "dice": " ".join(map(str, self.dice)) or NONE,
+                "board": self.board,
+                "rulings": write_rulings(self.rulings),
+            }
+        )
 
     @classmethod
     def parse(cls, text: str) -> State:
         """The state that a line says; raises InvalidNotation, which quotes what is wrong."""
-        try:
-            return _parse(text)
-        except InputError as error:
-            raise InvalidNotation(f"{error}; in the state {text!r}") from None
+        return read_state(_parse, text)
 
 
 def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
@@ -167,12 +167,7 @@ _KEYS = ("players", "zambonis", "to_move", "phase", "dice", "board", "rulings")
 
 
 def _parse(text: str) -> State:
-    words: dict[str, str] = {}
-    for part in text.removesuffix(".").split("; "):
-        key, _, value = part.partition(" ")
-        words[key] = value
-    if tuple(words) != _KEYS or not text.endswith("."):
-        raise InvalidNotation(f"expected {'; '.join(_KEYS)}, each with its value, and a full stop, got {'; '.join(words)}")
+    words = read_line(text, _KEYS)
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]), Board.parse(words["board"]))
     state = State(
         players=blank.players,

@@ -3,41 +3,40 @@
 Beside the tests of each game, in `data/`:
 
 - `play_*.txt`: `players` and `rulings` (or a `state`) to start from, then moves in notation; `-> KEY=VALUE` is what the state
-  document then says; `!! CODE` says that the move before it was refused (`notation`: is no move).
-- `violations.txt`: a `state`, then rows `MOVE | CODE`.
+  document then says (lists: with commas); `!! CODE` says that the move before it was refused (`notation`: is no move).
+- `violations.txt`: a `state`, then rows `MOVE | CODE`; below a row, `> WHAT THE UMPIRE SAYS (CLAUSE)`, once or more for every code.
 - `bad_moves.txt`: rows `TEXT | WHAT THE MESSAGE SAYS`.
 - `bad_states.txt`: a `state`, then rows `WHAT STOOD THERE => WHAT CAME | WHAT THE MESSAGE SAYS`.
-
-Games whose files say more than that read them in tests of their own; what they must have is tested here all the same.
 """
 
 import ast
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import engines
 from engines import GAMES
-from engines.errors import IllegalMove, InvalidNotation
+from engines.errors import AmbiguousMove, IllegalMove, InvalidNotation
 
 TESTS = Path(__file__).parents[1]
-READ_HERE = ("ice_boule", "ice_storm", "icebreaker", "zamboni_wars")
 
 
 def rows(path):
-    """Lines of a data file without comments and blank ones; none where there is no file."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [line for line in lines if line.strip() and not line.startswith("#")]
+    """Lines of a data file without comments and blank ones."""
+    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
 
 
 def rows_with_states(name, file):
-    """Every row of a game's file with the state above it."""
+    """Every row of a game's file, in two parts, with the state above it; a sentence has no part before it."""
     state = None
     for row in rows(TESTS / name / "data" / file):
         if row.startswith("state "):
             state = row.removeprefix("state ")
+        elif row.strip().startswith("> "):
+            yield state, "", row.strip().removeprefix("> ")
         else:
             text, _, expected = row.rpartition("|")
             yield state, text.strip(), expected.strip()
@@ -47,18 +46,25 @@ def everywhere(file):
     """Parameters: all rows of all games."""
     return [
         pytest.param(GAMES[name], *row, id=f"{name}: {row[2]}: {row[1]}"[:100].encode("ascii", "replace").decode())
-        for name in READ_HERE
+        for name in GAMES
         for row in rows_with_states(name, file)
+        if not (file == "violations.txt" and not row[1])
     ]
 
 
-PLAYS = [(name, path) for name in READ_HERE for path in sorted((TESTS / name / "data").glob("play_*.txt"))]
+def sentences(name):
+    """(state, move, code, sentence) of every violation whose sentence is written down."""
+    found = list(rows_with_states(name, "violations.txt"))
+    return [(*before, said) for before, (_, move, said) in pairwise(found) if not move]
+
+
+PLAYS = [(name, path) for name in GAMES for path in sorted((TESTS / name / "data").glob("play_*.txt"))]
 
 
 def looked_up(document, path):
     for key in path.split("."):
         document = document[key]
-    return document
+    return ",".join(document) if isinstance(document, list) else str(document)
 
 
 class Reading:
@@ -86,7 +92,7 @@ class Reading:
             case "->":
                 for expected in shlex.split(rest):
                     key, _, value = expected.partition("=")
-                    assert str(looked_up(self.game.state_document(self.state), key)) == value, f"{key} after {self.move}"
+                    assert looked_up(self.game.state_document(self.state), key) == value, f"{key} after {self.move}"
             case _:
                 self.play(text.strip())
 
@@ -122,10 +128,19 @@ def test_violation(game, state, move, code):
     assert wrong.code == code
     assert wrong.clause
     assert wrong.said.endswith(".")
+    assert wrong.said[0].isupper() or wrong.said.startswith(f"'{move}' ")
+    assert "None" not in wrong.said
     assert move not in game.legal_moves(state)
     with pytest.raises(IllegalMove, match=re.escape(wrong.said)) as raised:
         game.play(state, move)
     assert raised.value.violation == wrong
+    assert isinstance(raised.value, AmbiguousMove) == (len(wrong.meant) > 1)
+    assert all(str(game.parse_move(text)) == text for text in wrong.meant)
+
+
+@pytest.mark.parametrize(("name", "state", "move", "said"), [(name, state, move, said) for name in GAMES for state, move, _, said in sentences(name)])
+def test_what_the_umpire_says(name, state, move, said):
+    assert str(GAMES[name].violation(GAMES[name].State.parse(state), GAMES[name].parse_move(move))) == said
 
 
 def rules_of(name):
@@ -136,7 +151,8 @@ def rules_of(name):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_violation_code_has_a_row(name):
-    have = {code for _, _, code in rows_with_states(name, "violations.txt") if "." in code}
+    have = {code for _, move, code in rows_with_states(name, "violations.txt") if move}
+    assert have == {code for _, _, code, _ in sentences(name)}, "every code has a sentence written down"
     (prefix,) = {code.partition(".")[0] for code in have}
     nodes = [node for source in rules_of(name) for node in ast.walk(ast.parse(source))]
     written = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
@@ -155,9 +171,11 @@ def test_bad_notation_is_quoted(game, _state, text, expected):
 @pytest.mark.parametrize(("game", "state", "change", "expected"), everywhere("bad_states.txt"))
 def test_bad_state_is_refused(game, state, change, expected):
     game.State.parse(state)
-    was, _, came = change.partition("=>")
-    assert was.strip() in state
-    text = state.replace(was.strip(), came.strip())
+    text = state
+    for part in change.split(" ;; "):
+        was, _, came = part.partition("=>")
+        assert was.strip() in text
+        text = text.replace(was.strip(), came.strip())
     with pytest.raises(InvalidNotation) as raised:
         game.State.parse(text)
     assert expected in str(raised.value)

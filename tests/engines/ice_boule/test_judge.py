@@ -111,11 +111,11 @@ def test_refusals(tables, game):
     wrong = game.add(tables.beside("yellow", 20.0))
     assert isinstance(wrong, Refused)
     assert (wrong.code, wrong.player, wrong.tried) == ("boule.throw.turn", "yellow", ("throw yellow large 20.00: yellow 20.00",))
-    assert wrong.said == "It is not yellow's throw. Blue throws next."
+    assert wrong.said == "Yellow threw out of turn. Blue throws next."
     game.add(tables.beside("blue", 20.0))
     assert game.add(tables.beside("yellow", 30.0, 90, size="small")).code == "boule.throw"
     size = game.add(tables.beside("yellow", 40.0, 180))
-    assert (size.code, size.said) == ("boule.throw.size", "Yellow throws small pieces in this end, and this one is large.")
+    assert (size.code, size.said) == ("boule.throw.size", "Yellow threw a large piece, but throws small ones in this end.")
     stranger = game.add(tables.beside("red", 40.0, 180))
     assert (stranger.code, stranger.said) == ("boule.throw.colour", "A red piece lies in play, and nobody plays red. Take it away.")
     second = game.add(tables.target("green", 90, 90))

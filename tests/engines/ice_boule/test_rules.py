@@ -33,7 +33,7 @@ GOOD_STATE = (
         (COLOURS[:11], {}, "players: expected 1 to 10, got 11"),
         (("blue", "blue"), {}, "players: expected each colour once, got 'blue' 2 times"),
         (("blue", "anna"), {}, "players: expected colours"),
-        (("blue",), {"tie": "same"}, "rulings: expected names among sizes, repeat, equal, stop, got 'tie'"),
+        (("blue",), {"tie": "same"}, "rulings: expected names among sizes, out, repeat, equal, stop, got 'tie'"),
         (("blue",), {"stop": "yes"}, "rulings.stop: expected may or never, got 'yes'"),
     ],
 )
@@ -93,7 +93,7 @@ def test_text_is_no_move():
 
 def test_the_registry_offers_the_game():
     assert GAMES["ice_boule"].NAME == "ice_boule"
-    assert {ruling.name for ruling in GAMES["ice_boule"].RULINGS} == {"sizes", "repeat", "equal", "stop"}
+    assert {ruling.name for ruling in GAMES["ice_boule"].RULINGS} == {"sizes", "out", "repeat", "equal", "stop"}
 
 
 def test_a_throw_is_one_thing_or_the_other():

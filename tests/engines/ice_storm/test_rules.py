@@ -55,7 +55,7 @@ def knocking(state, chance):
     lie = () if state.round_over else state.pieces
     hit = chance.sample(lie, chance.randint(0, min(3, len(lie))))
     changes = tuple(Change(piece.name, chance.choice([None, *chance.sample(places, 2)])) for piece in hit)
-    return Throw(state.thrower, chance.choice([*places, None]), changes)
+    return Throw(state.next, chance.choice([*places, None]), changes)
 
 
 def wasted(state):
@@ -68,10 +68,10 @@ def test_whole_games(seed, seats):
     """Pieces are conserved, turns go as the rules say, and the log leads to the same end."""
     chance = Random(seed)
     first = state = start(PLAYERS[:seats], {})
-    log, starters = [], [state.thrower]
+    log, starters = [], [state.next]
     while not outcome(state):
         before = state
-        move = knocking(state, chance) if state.thrower else chance.choice(list(legal_moves(state)))
+        move = knocking(state, chance) if state.next else chance.choice(list(legal_moves(state)))
         assert violation(state, move) is None
         assert isinstance(move, Throw) == (state.attacker is None)
         state = play(state, move)
@@ -160,13 +160,13 @@ BOARD = "red1 b1-b2>b2, red2 h8, red3 c1?-c2>c2, yellow1 b8, yellow2 c5?-d5>d5, 
             "capture yellow2",
             "Whether red hits yellow2 is too close to call: it hangs on whether yellow2 touches c5. The players decide.",
         ),
-        ("red1 b1-b2>b2, yellow1 b8", "capture yellow2", "No yellow2 is on the board; these are on the board: red1 b1-b2>b2, yellow1 b8."),
+        ("red1 b1-b2>b2, yellow1 b8", "capture yellow2", "'capture yellow2' was tried, but no yellow2 is on the board. Red can take yellow1."),
         (
             "red1 b1-b2>b2, yellow1 b8?-c8>c8, blue1 h1-h2>h2",
             "capture blue h2",
             "No line of fire of red's reaches blue1 h1-h2>h2: red1 b1-b2>b2 fires north on b2-b8. Whether red can take yellow1 is too close to call.",
         ),
-        (BOARD, "capture yellow", "Several pieces may be meant, and taken: say which, yellow1 b8 or yellow2 c5?-d5>d5."),
+        (BOARD, "capture yellow", "'capture yellow' may mean several pieces that red can take: say which, yellow1 b8 or yellow2 c5?-d5>d5."),
     ],
 )
 def test_refusals_in_words(pieces, move, said):
@@ -239,7 +239,7 @@ def test_things_that_cannot_be():
     with pytest.raises(InvalidNotation, match="each square once"):
         Place(b3, b3)
     with pytest.raises(InvalidNotation, match="no place for a piece that is thrown again"):
-        Throw("red", Place(b3, tips=b3), leaning=True)
+        Throw("red", Place(b3, tips=b3), again="leaning")
 
 
 def test_examples_are_of_every_kind():
@@ -248,6 +248,6 @@ def test_examples_are_of_every_kind():
     for _ in range(9):
         places = [move.place for move in legal_moves(state) if isinstance(move.place, Place)]
         kinds |= {(len(place.squares), not place.tips, place.in_doubt) for place in places}
-        state = play(state, Throw(state.thrower, None))
+        state = play(state, Throw(state.next, None))
     lying, upright = [(1, False, False), (2, False, False), (3, False, False), (4, False, False)], [(1, True, False), (4, True, False)]
     assert kinds == {*lying, *upright, (2, False, True)}

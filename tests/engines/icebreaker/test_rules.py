@@ -90,17 +90,6 @@ def test_cells_print_and_parse():
     assert all(here < there for here, there in pairwise(map(parse_cell, labels)))
 
 
-def test_a_refusal_reads_like_an_umpire():
-    state = start(["red", "black"], {})
-    said = {text: str(violation(state, Move(*map(parse_cell, text.split("-"))))) for text in ("E1-D1", "A1-C1", "B2-C3", "A1-A1")}
-    assert said == {
-        "E1-D1": "The ship on E1 is black's, and it is red's turn. Red may move the ship on A1, I5 or E9. (Rules)",
-        "A1-C1": "A ship moves one step, and C1 is not beside A1. It may go to B1, A2 or B2. (Moves)",
-        "B2-C3": "No ship of red's stands on B2. Red may move the ship on A1, I5 or E9. (Moves)",
-        "A1-A1": "A ship moves one step, and A1 is not beside A1. It may go to B1, A2 or B2. (Moves)",
-    }
-
-
 def test_only_two_play():
     with pytest.raises(InputError, match="players: expected 2, got 3"):
         start(["red", "black", "blue"], {})

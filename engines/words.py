@@ -1,0 +1,11 @@
+"""Words that the sentences of every game are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -> str:
+    """`red`, `red and blue`, `red, yellow and blue`; `none` where there are none."""
+    *first, last = [*map(str, things)] or [none]
+    return f"{', '.join(first)} {joint} {last}" if first else last
