@@ -14,16 +14,21 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from table.boards import Tiles
 from table.observation import Camera
 from table.setup import Setup
 from vision.frame import Image
-from vision.scene import Limb, Scene, ScenePiece, Sensor, Stage
+from vision.scene import Body, Limb, Scene, Sensor, Slab, Stage
 from vision.scene_grid import Box, Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs, limb_points
-from vision.scene_pieces import draw_order, draw_piece, passes
+from vision.scene_order import draw_order
+from vision.scene_pieces import draw_piece, passes
 from vision.scene_shadow import Shadow, cast_limb_shadow, limb_shadow_mm, shadow_of
+from vision.scene_slabs import draw_slab
 
+Ground = Callable[[Stage, Setup, Grid], Colours]
+"""Draws the light (h, w, 3) that comes back from a table without pieces."""
 ENCODING_STEPS = 1 << 14
 BLUR_REACH_PX = 6
 """Light farther away than this does not come into a pixel by lens blur."""
@@ -59,14 +64,15 @@ class _Developed:
 class Renderer:
     """Draws scenes for one camera; not for use from two threads at once."""
 
-    def __init__(self, setup: Setup, camera: Camera) -> None:
-        self.setup, self.camera = setup, camera
+    def __init__(self, setup: Setup, camera: Camera, ground: Ground = draw_ground) -> None:
+        self.setup, self.camera, self._draw_ground = setup, camera, ground
         self._grid: Grid = make_grid(camera, setup.camera)
         self._whole: Box = (slice(0, setup.camera.height), slice(0, setup.camera.width))
         self._stage: Stage | None = None
-        self._pieces: tuple[ScenePiece, ...] = ()
+        self._bodies: tuple[Body, ...] = ()
         self._limbs: tuple[Limb, ...] = ()
-        self._shadows: dict[ScenePiece, Shadow] = {}
+        self._shadows: dict[tuple[Body, float], Shadow] = {}
+        """Shadows by what throws them and the height of the plane that they fall on."""
         self._table_rgb = np.zeros(3)
         shape = (setup.camera.height, setup.camera.width, 3)
         self._ground: Colours = np.zeros(shape, np.float32)
@@ -92,44 +98,54 @@ class Renderer:
     def _update(self, scene: Scene) -> None:
         """Draw again what changed since the last scene, and nothing else."""
         if scene.stage is not self._stage:
-            self._ground = draw_ground(scene.stage, self.setup, self._grid)
+            self._ground = self._draw_ground(scene.stage, self.setup, self._grid)
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)
             self._bare = self._ground.copy()
-            self._stage, self._pieces, self._limbs, self._shadows = scene.stage, (), (), {}
+            self._stage, self._bodies, self._limbs, self._shadows = scene.stage, (), (), {}
             self._develop(self._still, self._whole, lambda box: self._bare[box], scene.stage.sensor)
             self._shown = self._still
-        if _differ(self._pieces, scene.pieces):
-            self._shadows |= {piece: self._shadow(piece, scene.stage) for piece in scene.pieces if piece not in self._shadows}
-            changed = [piece for piece in (*self._pieces, *scene.pieces) if (piece in self._pieces) != (piece in scene.pieces)]
-            boxes = self._boxes(changed)
+        bodies: tuple[Body, ...] = (*scene.slabs, *scene.pieces)
+        if _differ(self._bodies, bodies):
+            before, now = set(self._bodies), set(bodies)
+            boxes = _joined([box for body in (*self._bodies, *bodies) if (body in before) != (body in now) and (box := self._box(body))])
             for box in boxes:
-                self._bare[box] = self._with_pieces(scene, box)
+                self._bare[box] = self._with_bodies(bodies, scene.stage, box)
             for box in boxes:
                 self._develop(self._still, self._widened(box), lambda wide: self._bare[wide], scene.stage.sensor)
-            self._shadows = {piece: self._shadows[piece] for piece in scene.pieces}
-            self._pieces, self._limbs, self._shown = scene.pieces, (), self._still
+            self._shadows = {(body, z_mm): shadow for (body, z_mm), shadow in self._shadows.items() if body in now}
+            self._bodies, self._limbs, self._shown = bodies, (), self._still
         if _differ(self._limbs, scene.limbs):
             self._shown = self._with_limbs(scene)
             self._limbs = scene.limbs
 
-    def _shadow(self, piece: ScenePiece, stage: Stage) -> Shadow:
+    def _ground_shadow(self, body: Body) -> Shadow:
+        """Its shadow on the ground, on whatever of it the body is above: a thick board or the table beside it."""
         low_mm = table_z_mm(self.setup)
-        beside = piece.solid.vertices_mm[:, 2].min() < 0.5 * low_mm
-        return shadow_of(piece.solid.vertices_mm, stage, low_mm if beside else 0.0)
+        beside = isinstance(self.setup.board, Tiles) or body.vertices_mm[:, 2].min() < 0.5 * low_mm
+        return self._shadow(body, low_mm if beside else 0.0)
 
-    def _boxes(self, pieces: list[ScenePiece]) -> list[Box]:
-        """Where these pieces and their shadows can be seen."""
-        boxes = [self._grid.around(piece.solid.vertices_mm, 3.0) for piece in pieces] + [self._shadows[piece].box(self._grid) for piece in pieces]
-        return [box for box in boxes if box is not None]
+    def _shadow(self, body: Body, z_mm: float) -> Shadow:
+        if (body, z_mm) not in self._shadows:
+            assert self._stage is not None, "a shadow is asked for after its stage was set"
+            self._shadows[body, z_mm] = shadow_of(body.vertices_mm, self._stage, z_mm)
+        return self._shadows[body, z_mm]
 
-    def _with_pieces(self, scene: Scene, box: Box) -> Colours:
+    def _box(self, body: Body) -> Box | None:
+        """Where a body and its shadow can be seen."""
+        return self._grid.around(np.concatenate([body.vertices_mm, self._ground_shadow(body).reach_mm()]), 6.0)
+
+    def _with_bodies(self, bodies: tuple[Body, ...], stage: Stage, box: Box) -> Colours:
         """Light in a box of the picture, limbs left out."""
         out, part = self._ground[box].copy(), self._grid.crop(box)
-        for piece in scene.pieces:
-            self._shadows[piece].cast(out, passes(piece), part)
-        near = [piece for piece in scene.pieces if part.around(piece.solid.vertices_mm, 3.0) is not None]
-        for piece in draw_order(near, self.camera.eye_mm):
-            draw_piece(out, piece, scene.stage, part, self._table_rgb)
+        for body in bodies:
+            self._ground_shadow(body).cast(out, passes(body), part)
+        near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
+        for body in draw_order(near, self.camera.eye_mm):
+            if isinstance(body, Slab):
+                above = [other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6]
+                draw_slab(out, body, stage, part, [(self._shadow(other, body.top_mm), passes(other)) for other in above])
+            else:
+                draw_piece(out, body, stage, part, self._table_rgb)
         return out
 
     def _with_limbs(self, scene: Scene) -> _Developed:
@@ -170,6 +186,23 @@ class Renderer:
         (v0, v1), (u0, u1) = ((part.start - BLUR_REACH_PX, part.stop + BLUR_REACH_PX) for part in box)
         rows, columns = slice(max(v0, 0), min(v1, self._whole[0].stop)), slice(max(u0, 0), min(u1, self._whole[1].stop))
         return rows, columns
+
+
+def _joined(boxes: list[Box]) -> list[Box]:
+    """Boxes that hold all of these and do not overlap."""
+    joined: list[Box] = []
+    for rows, columns in boxes:
+        while touching := [other for other in joined if _overlap(other, (rows, columns))]:
+            joined = [other for other in joined if other not in touching]
+            every = [*touching, (rows, columns)]
+            rows = slice(min(box[0].start for box in every), max(box[0].stop for box in every))
+            columns = slice(min(box[1].start for box in every), max(box[1].stop for box in every))
+        joined.append((rows, columns))
+    return joined
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return all(a.start < b.stop and b.start < a.stop for a, b in zip(one, other, strict=True))
 
 
 @lru_cache(maxsize=4)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from table.errors import InputError
 from table.observation import Camera
@@ -57,6 +58,45 @@ class ScenePiece:
             raise InputError(f"scene: piece: expected a colour ({', '.join(COLOURS)}), got {self.colour!r}")
         if self.solid.vertices_mm.shape != (5, 3) or not np.isfinite(self.solid.vertices_mm).all():
             raise InputError(f"scene: {self.colour} piece: expected five finite vertices in mm, got {self.solid.vertices_mm.tolist()}")
+
+    @property
+    def vertices_mm(self) -> Array:
+        """Corners of the base and the tip, (5, 3)."""
+        return self.solid.vertices_mm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Print:
+    """A printed picture on something flat: `rgb` (h, w, 3) float32, row 0 at the far side, `texel_mm` a side.
+
+    Its middle is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the near side.
+    """
+
+    rgb: NDArray[np.float32]
+    texel_mm: float
+    middle_mm: tuple[float, float] = (0.0, 0.0)
+    turn_deg: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slab:
+    """A flat body with an upright rim, a counter or a tile: a convex `outline_mm` (n, 2), counter-clockwise, from `low_mm` up
+    to `top_mm`.  What its top shows is `face`, or `rgb` all over; `gloss` is as of a Surface."""
+
+    outline_mm: Array
+    low_mm: float
+    top_mm: float
+    rgb: Rgb
+    face: Print | None = None
+    gloss: float = 0.0
+
+    @property
+    def vertices_mm(self) -> Array:
+        """Corners of the underside and of the top, (2 n, 3)."""
+        return np.concatenate([np.column_stack([self.outline_mm, np.full(len(self.outline_mm), z)]) for z in (self.low_mm, self.top_mm)])
+
+
+Body = ScenePiece | Slab
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +152,7 @@ NO_NOISE = Sensor(blur_px=0.0, vignetting=0.0, shot_noise=0.0, read_noise=0.0)
 class Stage:
     """All that stays while a game is played: table, mat or board colours, lamps, sensor.
 
-    `seed` decides grain and sparkle.  `table_mm` (x0, y0, x1, y1) bounds the table, beyond it is the floor.
+    `seed` decides grain, sparkle and how a board is printed.  `table_mm` (x0, y0, x1, y1) bounds the table, beyond it is the floor.
     The board itself and the fiducials are those of the Setup.
     """
 
@@ -132,11 +172,12 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One moment: a stage, the pieces on it, and limbs that reach over it."""
+    """One moment: a stage, the pieces on it, limbs that reach over it, and counters and tiles that can be moved."""
 
     stage: Stage
     pieces: tuple[ScenePiece, ...] = ()
     limbs: tuple[Limb, ...] = ()
+    slabs: tuple[Slab, ...] = ()
 
 
 def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:

@@ -14,7 +14,7 @@ import cv2
 import msgspec
 import numpy as np
 
-from table.boards import Board, Chessboard, within
+from table.boards import Tiles, within
 from table.clearance import clearance
 from table.documents import write_whole
 from table.errors import InputError
@@ -23,8 +23,9 @@ from table.setup import Setup, save_table
 from vision.frame import Image
 from vision.render import Renderer
 from vision.scene import SKINS, Limb, Scene, Stage, reaching_arm
-from vision.scene_tables import Kind, random_camera, random_ground, random_setup, random_stage
-from vision.scene_throws import Placed, throw_boule, throw_storm
+from vision.scene_layouts import Layout, random_layout
+from vision.scene_tables import KINDS, Kind, random_camera, random_setup, random_stage
+from vision.scene_throws import Placed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,54 +35,68 @@ class Case:
     setup: Setup
     camera: Camera
     stage: Stage
-    placed: tuple[Placed, ...]
+    layout: Layout
     limbs: tuple[Limb, ...]
     covered: tuple[int, ...]
 
+    @property
+    def placed(self) -> tuple[Placed, ...]:
+        """The pieces."""
+        return self.layout.placed
+
     def scene(self) -> Scene:
-        """The scene with its pieces."""
-        return Scene(self.stage, tuple(place.piece for place in self.placed), self.limbs)
+        """The scene with its pieces, counters and tiles."""
+        return Scene(self.stage, tuple(place.piece for place in self.placed), self.limbs, self.layout.slabs)
 
 
-def write_case(folder: Path, kind: Kind, seed: int) -> None:
-    """Make the case of a kind and seed and write its four files into `folder`, which is made if need be."""
+def write_case(folder: Path, kind: Kind, seed: int, width_px: int | None = None) -> None:
+    """Make the case of a kind and seed and write its files into `folder`, which is made if need be.
+
+    `width_px` is the width of its pictures if not the lens's own; a tiled board has no picture before play.  Raises InputError.
+    """
     case, rng = random_case(kind, seed), np.random.default_rng([seed, 99])
+    setup = case.setup if width_px is None else _resized(case.setup, width_px)
     folder.mkdir(parents=True, exist_ok=True)
-    renderer = Renderer(case.setup, case.camera)
+    renderer = Renderer(setup, case.camera)
     quality = int(rng.integers(86, 97))
-    _write_jpeg(folder / "empty.jpg", renderer.picture(Scene(case.stage), rng), quality)
+    if not isinstance(setup.board, Tiles):
+        _write_jpeg(folder / "empty.jpg", renderer.picture(Scene(case.stage), rng), quality)
     _write_jpeg(folder / "image.jpg", renderer.picture(case.scene(), rng), quality)
-    save_table(case.setup, folder / "table.json")
+    save_table(setup, folder / "table.json")
     truth = {"kind": kind, "seed": seed, **truth_document(case)}
     write_whole(folder / "truth.json", msgspec.json.format(msgspec.json.encode(truth), indent=1) + b"\n")
 
 
 def random_case(kind: Kind, seed: int) -> Case:
     """The case of a kind and seed, not drawn yet."""
-    if kind not in ("boule", "storm"):
-        raise InputError(f"case: kind: expected boule or storm, got {kind!r}")
-    rng = np.random.default_rng([seed, 0 if kind == "boule" else 1])
-    board: Board = random_ground(rng) if kind == "boule" else Chessboard(square_mm=float(rng.choice([42, 45, 50, 55])))
-    setup = random_setup(kind, board, rng)
+    if kind not in KINDS:
+        raise InputError(f"case: kind: expected {', '.join(KINDS[:-1])} or {KINDS[-1]}, got {kind!r}")
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    setup = random_setup(kind, rng)
     camera = random_camera(setup, rng)
     stage = random_stage(setup, rng)
-    placed = tuple(throw_boule(setup, rng) if kind == "boule" else throw_storm(setup, rng))
+    layout = random_layout(setup, rng)
     limbs, covered = _maybe_arm(setup, rng)
-    return Case(setup, camera, stage, placed, limbs, covered)
+    return Case(setup, camera, stage, layout, limbs, covered)
 
 
 def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
-    """A place for the camera of a table that is known, and pieces of its game thrown on to it.
-
-    Raises InputError for boards or games that are not drawn yet.
-    """
+    """A place for the camera of a table that is known, and a position of its game.  Raises InputError for games that are not drawn."""
     rng = np.random.default_rng([seed, 2])
-    throw = {"ice_boule": throw_boule, "ice_storm": throw_storm}.get(setup.game.name)
-    if throw is None:
-        raise InputError(f"scene: game.name: expected ice_boule or ice_storm, got {setup.game.name!r}; others are not simulated yet")
     camera = random_camera(setup, rng)
     stage = random_stage(setup, rng)
-    return camera, Scene(stage, tuple(place.piece for place in throw(setup, rng)))
+    layout = random_layout(setup, rng)
+    return camera, Scene(stage, tuple(place.piece for place in layout.placed), (), layout.slabs)
+
+
+def _resized(setup: Setup, width_px: int) -> Setup:
+    """The same table before a sensor with the same view and fewer or more pixels."""
+    lens = setup.camera
+    scale = width_px / lens.width
+    (fx, _, cx), (_, fy, cy), last = lens.matrix
+    matrix = ((fx * scale, 0.0, (cx + 0.5) * scale - 0.5), (0.0, fy * scale, (cy + 0.5) * scale - 0.5), last)
+    small = msgspec.structs.replace(lens, width=width_px, height=round(lens.height * scale), matrix=matrix)
+    return msgspec.structs.replace(setup, camera=small)
 
 
 def truth_document(case: Case) -> dict[str, Any]:
@@ -94,6 +109,7 @@ def truth_document(case: Case) -> dict[str, Any]:
         "off_board": [_truth(place) for place, is_in in zip(case.placed, inside, strict=True) if not is_in],
         "covered_fiducials": list(case.covered),
         "counters": [],
+        **case.layout.truth,
     }
     target = next((place.piece.solid for place in case.placed if place.role == "target"), None)
     if target is not None:

@@ -1,18 +1,22 @@
-"""What lies under the pieces: table, mat or chessboard, fiducial cards, with the light of the lamps on it."""
+"""What lies under the pieces: table, mat or board, fiducial cards, with the light of the lamps on it."""
 
 from __future__ import annotations
+
+from typing import assert_never
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Chessboard, Open
+from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.setup import Marker, Setup
 from table.solids import Array
-from vision.scene import Lamp, Stage, Surface
+from vision.scene import Lamp, Slab, Stage, Surface
+from vision.scene_boards import coasters_board, hex_board
 from vision.scene_grid import Grid, Plane, grid_mix
-from vision.scene_shadow import irradiance, shadow_of
+from vision.scene_shadow import irradiance, shadow_of, sheen
+from vision.scene_slabs import draw_slab
 
 Colours = NDArray[np.float32]
 
@@ -31,7 +35,7 @@ def table_z_mm(setup: Setup) -> float:
 
 
 def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
-    """Light (h, w, 3) float32 that comes back from a table without pieces.  Raises InputError for boards not drawn yet."""
+    """Light (h, w, 3) float32 that comes back from a table without pieces."""
     rng = np.random.default_rng([stage.seed, 1])
     z_mm = table_z_mm(setup)
     out = _surface(stage.table, stage.lamps, grid, z_mm, rng)
@@ -48,10 +52,14 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
                 outline = grid.to_camera(_flat(setup.board.outline(), 0.0))
                 mat = _surface(stage.mat, stage.lamps, grid, 0.0, rng) * irradiance(grid.on_plane(0.0), 0.0, stage)
                 out = _mix(out, mat, grid.coverage(outline))
+        case Hex():
+            _lay_slabs(out, hex_board(setup.board, z_mm, rng), stage, z_mm, grid)
+        case Coasters():
+            _lay_slabs(out, coasters_board(setup.board, z_mm, rng), stage, z_mm, grid)
+        case Tiles():
+            pass  # tiles move and vanish: they are the scene's
         case _:
-            raise InputError(
-                f"scene: expected a board of kind open or chessboard, got {type(setup.board).__name__.lower()!r}; others are not drawn yet"
-            )
+            assert_never(setup.board)
     for marker in setup.fiducials.markers:
         _draw_card(out, marker, stage, setup, grid)
     return out
@@ -76,20 +84,8 @@ def _surface(surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float,
     factor = np.exp(np.float32(surface.contrast) * level)[..., None] ** tint
     out = factor.astype(np.float32) * np.array(surface.rgb, np.float32)
     if surface.gloss:
-        out += np.float32(surface.gloss) * _sheen((x, y), lamps, grid, z_mm)[..., None]
+        out += np.float32(surface.gloss) * sheen((x, y), lamps, grid.camera.eye_mm, z_mm)[..., None]
     return out
-
-
-def _sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], grid: Grid, z_mm: float) -> Plane:
-    """A broad mirror image of the lamps on a horizontal surface, (h, w), 1 in the middle of the brightest."""
-    eye = grid.camera.eye_mm
-    total = np.zeros(at[0].shape, np.float32)
-    for lamp in lamps:
-        height, drop = eye[2] - z_mm, lamp.at_mm[2] - z_mm
-        mirrored = (np.array(lamp.at_mm[:2]) * height + eye[:2] * drop) / (height + drop)
-        reach = np.float32(0.28 * drop)
-        total += np.float32(lamp.power) * np.exp(-((at[0] - np.float32(mirrored[0])) ** 2 + (at[1] - np.float32(mirrored[1])) ** 2) / reach**2)
-    return total
 
 
 def _noise_tile(rng: np.random.Generator, falloff: float, stretch: float) -> Plane:
@@ -129,8 +125,16 @@ def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup
     x, y = part.on_plane(0.0)
     squares = grid_mix((x - board.origin_mm[0]) / board.square_mm, (y - board.origin_mm[1]) / board.square_mm, cells)
     squares *= np.exp(np.float32(0.03) * _sample(_noise_tile(rng, 1.5, 1.0), x, y, 0.7))[..., None]
-    sheen = np.float32(stage.table.gloss) * _sheen((x, y), stage.lamps, part, 0.0)[..., None]
-    out[box] = _mix(out[box], (squares + sheen) * lit, part.coverage(part.to_camera(_flat(board.outline(), 0.0))))
+    gloss = np.float32(stage.table.gloss) * sheen((x, y), stage.lamps, part.camera.eye_mm, 0.0)[..., None]
+    out[box] = _mix(out[box], (squares + gloss) * lit, part.coverage(part.to_camera(_flat(board.outline(), 0.0))))
+
+
+def _lay_slabs(out: Colours, slabs: list[Slab], stage: Stage, z_mm: float, grid: Grid) -> None:
+    """Boards of card on the table, which is at z."""
+    for slab in slabs:
+        if slab.low_mm < slab.top_mm:
+            shadow_of(slab.vertices_mm, stage, z_mm).cast(out, (0.0, 0.0, 0.0), grid)
+        draw_slab(out, slab, stage, grid)
 
 
 def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: Grid) -> None:

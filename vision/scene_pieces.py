@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import cv2
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import BASE, EDGES, SIDES, TIP, Array
-from vision.scene import ALBEDO, ScenePiece, Stage
+from vision.scene import ALBEDO, Body, Rgb, ScenePiece, Stage
 from vision.scene_grid import Grid, Plane
 from vision.scene_shadow import lamp_light
 
@@ -25,11 +24,11 @@ BOUNCE: float = 0.15
 """Light from the table on a face that looks down, as a share of all light."""
 
 
-def passes(piece: ScenePiece) -> tuple[float, float, float]:
-    """Light that comes through a piece on to the table, as a share."""
-    if not piece.see_through:
+def passes(body: Body) -> Rgb:
+    """Light that comes through a body on to the table, as a share."""
+    if not (isinstance(body, ScenePiece) and body.see_through):
         return (0.0, 0.0, 0.0)
-    r, g, b = 0.75 * tint(piece)
+    r, g, b = 0.75 * tint(body)
     return float(r), float(g), float(b)
 
 
@@ -38,43 +37,6 @@ def tint(piece: ScenePiece) -> Array:
     rgb = np.array(ALBEDO[piece.colour])
     through: Array = (0.85 * np.clip((rgb / rgb.max()) ** 0.7, 0.035, 0.93)) ** piece.depth
     return through
-
-
-def draw_order(pieces: Sequence[ScenePiece], eye_mm: Array) -> list[ScenePiece]:
-    """Pieces from the farthest to the nearest, so that each may be painted over those before it."""
-    left = sorted(pieces, key=lambda piece: -float(np.linalg.norm(piece.solid.vertices_mm.mean(axis=0) - eye_mm)))
-    order: list[ScenePiece] = []
-    while left:
-        free = next((piece for piece in left if not any(_may_hide(piece, other, eye_mm) for other in left if other is not piece)), left[0])
-        left.remove(free)
-        order.append(free)
-    return order
-
-
-def _may_hide(front: ScenePiece, back: ScenePiece, eye_mm: Array) -> bool:
-    """May the first piece hide part of the second?  Not if a face's plane parts them and the eye is on the second's side."""
-    if not _overlap(front, back, eye_mm):
-        return False
-    for solid, other in ((front.solid, back.solid), (back.solid, front.solid)):
-        vertices = solid.vertices_mm
-        for face in (BASE, *SIDES):
-            a, b, c = vertices[list(face[:3])]
-            normal = np.cross(b - a, c - a)
-            if ((other.vertices_mm - a) @ normal).min() >= 0 and ((eye_mm - a) @ normal >= 0) == (solid is front.solid):
-                return False
-    return True
-
-
-def _overlap(one: ScenePiece, other: ScenePiece, eye_mm: Array) -> bool:
-    """Do the spheres around two pieces overlap in the picture?"""
-    angles, directions = 0.0, []
-    for piece in (one, other):
-        middle = piece.solid.vertices_mm.mean(axis=0)
-        distance = float(np.linalg.norm(middle - eye_mm))
-        radius = float(np.linalg.norm(piece.solid.vertices_mm - middle, axis=1).max())
-        angles += math.asin(min(1.0, radius / distance))
-        directions.append((middle - eye_mm) / distance)
-    return float(np.linalg.norm(directions[0] - directions[1])) < 2 * math.sin(min(angles, math.pi) / 2)
 
 
 def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, table_rgb: Array) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import Array, convex_hull
-from vision.camera import mm_per_pixel
 from vision.scene import Lamp, Limb, Rgb, Stage
-from vision.scene_grid import Box, Grid, Plane
+from vision.scene_grid import Grid, Plane
 
 Colours = NDArray[np.float32]
 
@@ -44,6 +43,17 @@ def lamp_light(lamp: Lamp, place_mm: Array, normal: Array) -> Array:
     return lamp.power * facing * (lamp.at_mm[2] / distance) ** 2 * np.asarray(lamp.rgb)
 
 
+def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm: float) -> Plane:
+    """A broad mirror image of the lamps on a horizontal surface, (h, w), 1 in the middle of the brightest."""
+    total = np.zeros(at[0].shape, np.float32)
+    for lamp in lamps:
+        height, drop = eye_mm[2] - z_mm, lamp.at_mm[2] - z_mm
+        mirrored = (np.array(lamp.at_mm[:2]) * height + eye_mm[:2] * drop) / (height + drop)
+        reach = np.float32(0.28 * drop)
+        total += np.float32(lamp.power) * np.exp(-((at[0] - np.float32(mirrored[0])) ** 2 + (at[1] - np.float32(mirrored[1])) ** 2) / reach**2)
+    return total
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shadow:
     """What a body takes of the light on the plane z: outlines (n, 2), each with the share (3,) of all light that it stops
@@ -52,16 +62,16 @@ class Shadow:
     parts: tuple[tuple[Array, Array, float], ...]
     z_mm: float
 
-    def box(self, grid: Grid) -> Box | None:
-        """The pixels that it can darken."""
-        reach = np.concatenate([outline for outline, _, _ in self.parts])
-        middle = reach.mean(axis=0)
-        soft_px = max(soft_mm for _, _, soft_mm in self.parts) / mm_per_pixel(grid.camera, grid.lens, middle)
-        return grid.around(np.column_stack([reach, np.full(len(reach), self.z_mm)]), 4.0 + soft_px)
+    def reach_mm(self) -> Array:
+        """Corners (4, 3) of a rectangle on its plane around all that it can darken."""
+        soft_mm = max(soft_mm for _, _, soft_mm in self.parts)
+        places = np.concatenate([outline for outline, _, _ in self.parts])
+        (x0, y0), (x1, y1) = places.min(axis=0) - soft_mm, places.max(axis=0) + soft_mm
+        return np.array([[x, y, self.z_mm] for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))])
 
     def cast(self, out: Colours, passes: Rgb, grid: Grid) -> None:
         """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body."""
-        box = self.box(grid)
+        box = grid.around(self.reach_mm(), 4.0)
         if box is None:
             return
         x, y = grid.crop(box).on_plane(self.z_mm)

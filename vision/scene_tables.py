@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import cv2
 import numpy as np
 
-from table.boards import Board, Chessboard, Open
+from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.observation import Camera
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Marker, Setup
+from table.setup import Counters, Fiducials, Game, Lens, Marker, Setup
 from vision.camera import project
 from vision.scene import Lamp, Rgb, Sensor, Stage, Surface, look_at
+from vision.scene_boards import SHEET_MARGIN_MM
 from vision.scene_ground import CARD_MM
 
-Kind = Literal["boule", "storm"]
+Kind = Literal["boule", "storm", "zamboni", "icebreaker", "icefloe"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 COLOURS_IN_PLAY = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white")
 TABLES: tuple[Surface, ...] = (
@@ -46,19 +48,48 @@ SQUARES: tuple[tuple[Rgb, Rgb], ...] = (
 SCREENS = ((1640, 1232), (1920, 1080), (2304, 1296))
 
 
-def random_ground(rng: np.random.Generator) -> Open:
-    width, depth = float(rng.uniform(420, 700)), float(rng.uniform(380, 600))
-    return Open(outline_mm=((0.0, 0.0), (width, 0.0), (width, depth), (0.0, depth)))
+def random_board(kind: Kind, rng: np.random.Generator) -> Board:
+    """A board of the game of a kind, in one of the sizes that people make them in."""
+    match kind:
+        case "boule":
+            width, depth = float(rng.uniform(420, 700)), float(rng.uniform(380, 600))
+            return Open(outline_mm=((0.0, 0.0), (width, 0.0), (width, depth), (0.0, depth)))
+        case "storm":
+            return Chessboard(square_mm=float(rng.choice([42, 45, 50, 55])))
+        case "zamboni":
+            gap = float(rng.choice([0.0, rng.uniform(0.1, 1.5)]))
+            rows = [str(colour) for colour in rng.permutation(("yellow", "red", "green", "blue"))]
+            return Coasters(cell_mm=(2 * 101.6 + gap) / 6, gap_mm=gap, layout=((rows[0], rows[1]), (rows[2], rows[3])))
+        case "icebreaker":
+            return Hex(size=5, cell_mm=float(rng.integers(26, 41)))
+        case "icefloe":
+            return Tiles(cell_mm=50.8 + float(rng.uniform(0.0, 2.0)))
 
 
-def random_setup(kind: Kind, board: Board, rng: np.random.Generator) -> Setup:
-    """A table with four cards around a board; chessboards are 0.3, 2.5 or 9 mm thick."""
-    side = float(rng.choice([30, 35, 40]))
-    thickness = 0.0 if kind == "boule" else float(rng.choice([0.3, 2.5, 9.0]))
-    low, high = board.outline().min(axis=0), board.outline().max(axis=0)
-    out = (side - 10.0 if kind == "boule" else float(rng.uniform(62, 84))) - side / 2
-    middles = [(low[0] - out, high[1] + out), (high[0] + out, high[1] + out), (high[0] + out, low[1] - out), (low[0] - out, low[1] - out)]
-    markers = tuple(square_marker(index, float(x), float(y), side) for index, (x, y) in enumerate(middles))
+THICKNESSES_MM: dict[Kind, tuple[float, ...]] = {
+    "boule": (0.0,),
+    "storm": (0.3, 2.5, 9.0),
+    "zamboni": (0.0, 0.0, 0.8, 1.6),
+    "icebreaker": (0.0, 0.0, 0.4, 3.0),
+    "icefloe": (2.2, 4.0, 6.35, 6.35, 8.0),
+}
+"""How high boards and tiles stand over the table."""
+
+
+def random_setup(kind: Kind, rng: np.random.Generator) -> Setup:
+    """A table with four cards around a board, some of them laid down carelessly."""
+    board = random_board(kind, rng)
+    thickness = float(rng.choice(THICKNESSES_MM[kind]))
+    return Setup(
+        camera=_random_lens(rng),
+        fiducials=Fiducials(markers=_random_markers(kind, board, rng), z_mm=CARD_MM - thickness),
+        board=board,
+        game=_random_game(board, rng),
+        pieces=load_piece_set("piecepack" if kind == "icefloe" else "looney"),
+    )
+
+
+def _random_lens(rng: np.random.Generator) -> Lens:
     width, height = SCREENS[int(rng.integers(len(SCREENS)))]
     focal = float(width * rng.uniform(0.75, 1.05))
     matrix = (
@@ -67,33 +98,58 @@ def random_setup(kind: Kind, board: Board, rng: np.random.Generator) -> Setup:
         (0.0, 0.0, 1.0),
     )
     distortion = (float(rng.uniform(-0.09, 0.07)), float(rng.uniform(-0.03, 0.03)), float(rng.normal(0, 3e-4)), float(rng.normal(0, 3e-4)), 0.0)
-    colours = [str(name) for name in rng.permutation(COLOURS_IN_PLAY)]
-    players = int(rng.integers(2, 5)) if kind == "boule" else int(rng.integers(3, 6))
-    size = ("small", "medium", "large")[int(rng.integers(3))]
-    if isinstance(board, Chessboard) and board.square_mm < 50 and size == "large":
-        size = "medium"
-    return Setup(
-        camera=Lens(width=width, height=height, matrix=matrix, distortion=distortion),
-        fiducials=Fiducials(markers=markers, z_mm=CARD_MM - thickness),
-        board=board,
-        game=Game(
-            name="ice_boule" if kind == "boule" else "ice_storm",
-            colours=tuple(colours[:players]),
-            sizes=(size,),
-            target=colours[players] if kind == "boule" else None,
-        ),
-        pieces=load_piece_set("looney"),
+    return Lens(width=width, height=height, matrix=matrix, distortion=distortion)
+
+
+def _random_markers(kind: Kind, board: Board, rng: np.random.Generator) -> tuple[Marker, ...]:
+    side = float(rng.choice([30, 35, 40]))
+    low, high = board.outline().min(axis=0), board.outline().max(axis=0)
+    beyond = {"boule": side / 2 - 10.0, "storm": float(rng.uniform(62, 84)) - side / 2}
+    out = beyond.get(kind, side / 2 + 5.0 + SHEET_MARGIN_MM + float(rng.uniform(2, 40)))
+    careless = rng.random() < 0.4
+    shift, turn = (rng.uniform(-5, 5, (4, 2)), rng.normal(0, 4, 4)) if careless else (np.zeros((4, 2)), np.zeros(4))
+    middles = [(low[0] - out, high[1] + out), (high[0] + out, high[1] + out), (high[0] + out, low[1] - out), (low[0] - out, low[1] - out)]
+    return tuple(
+        square_marker(index, float(x + shift[index, 0]), float(y + shift[index, 1]), side, float(turn[index])) for index, (x, y) in enumerate(middles)
     )
 
 
-def square_marker(marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> Marker:
-    """A fiducial that reads upright from the near side, its middle at (x, y)."""
-    h = side_mm / 2
-    return Marker(id=marker_id, corners_mm=((x_mm - h, y_mm + h), (x_mm + h, y_mm + h), (x_mm + h, y_mm - h), (x_mm - h, y_mm - h)))
+def _random_game(board: Board, rng: np.random.Generator) -> Game:
+    colours = [str(name) for name in rng.permutation(COLOURS_IN_PLAY)]
+    size = ("small", "medium", "large")[int(rng.integers(3))]
+    match board:
+        case Coasters():
+            return Game(name="zamboni_wars", colours=tuple(colours[: int(rng.integers(2, 5))]), sizes=("small", "medium", "large"))
+        case Hex():
+            white = rng.random() < 0.8 or colours[2] == "clear"
+            ships = ("red", "black") if rng.random() < 0.4 else tuple(colour for colour in colours if colour != "white")[:2]
+            fits = [name for name, least_mm in (("small", 0.0), ("medium", 28.0), ("large", 36.0)) if board.cell_mm >= least_mm]
+            counters = Counters(
+                colour="white" if white else next(colour for colour in colours if colour not in ships),
+                diameter_mm=board.cell_mm * float(rng.uniform(0.5, 0.72)),
+            )
+            return Game(name="icebreaker", colours=ships, sizes=(fits[int(rng.integers(len(fits)))],), counters=counters)
+        case Tiles():
+            suits = ("red", "black", "green" if rng.random() < 0.3 else "yellow", "blue")
+            return Game(name="icefloe", colours=suits[: int(rng.integers(3, 5))], sizes=("A", "B", "C", "D", "E", "F"), pieces="piecepack")
+        case Chessboard():
+            if board.square_mm < 50 and size == "large":
+                size = "medium"
+            return Game(name="ice_storm", colours=tuple(colours[: int(rng.integers(3, 6))]), sizes=(size,))
+        case Open():
+            players = int(rng.integers(2, 5))
+            return Game(name="ice_boule", colours=tuple(colours[:players]), sizes=(size,), target=colours[players])
+
+
+def square_marker(marker_id: int, x_mm: float, y_mm: float, side_mm: float, turn_deg: float = 0.0) -> Marker:
+    """A fiducial with its middle at (x, y), turned from reading upright from the near side."""
+    c, s, h = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg)), side_mm / 2
+    far_left, far_right, near_right, near_left = ((x_mm + c * dx - s * dy, y_mm + s * dx + c * dy) for dx, dy in ((-h, h), (h, h), (h, -h), (-h, -h)))
+    return Marker(id=marker_id, corners_mm=(far_left, far_right, near_right, near_left))
 
 
 def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
-    """A camera tilted by 0 to 35 degrees, as near as all cards allow."""
+    """A camera tilted by 0 to 35 degrees, nearly as near as all cards and its stand allow."""
     cards = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
     middle = cards.mean(axis=0)
     cards = np.column_stack([middle + 1.12 * (cards - middle), np.full(len(cards), setup.fiducials.z_mm)])
@@ -101,7 +157,7 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
     target = np.array([*(middle + rng.normal(0, 12, 2)), 0.0])
     back = np.array([math.sin(tilt) * math.cos(round_), math.sin(tilt) * math.sin(round_), math.cos(tilt)])
     roll = float(rng.normal(0, 8))
-    for distance in np.arange(400.0, 3000.0, 20.0):
+    for distance in np.arange(float(rng.uniform(400.0, 850.0)), 3000.0, 20.0):
         camera = look_at(target + distance * back, target, roll)
         pixels = project(cards, camera, setup.camera)
         if pixels.min() > 4 and (pixels < np.array([setup.camera.width - 4, setup.camera.height - 4])).all():

@@ -16,7 +16,9 @@ from vision.scene import ALWAYS_OPAQUE, ScenePiece
 from vision.scene_ground import table_z_mm
 from vision.scene_poses import is_free, leaning_on, slid_against
 
-Role = Literal["target", "projectile", "reserve", "thrown", "stray"]
+Role = Literal["target", "projectile", "reserve", "thrown", "stray", "ship", "zamboni", "pyramid"]
+AT_REST: tuple[Role, ...] = ("reserve", "stray")
+"""Roles of pieces beside the board."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,35 +34,48 @@ class Placed:
     on_target: bool = False
 
 
-class _Thrower:
-    """Throws pieces of one kind of plastic on to a table, none into another."""
+class Thrower:
+    """Lays pieces of one kind of plastic on a table, none into another."""
 
-    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+    def __init__(self, setup: Setup, rng: np.random.Generator, solid_share: float = 0.3) -> None:
+        """`solid_share` is how often all pieces are of a solid colour."""
         self.setup, self.rng = setup, rng
         self.size: PieceSize = setup.sizes[0]
-        self.solid_set = bool(rng.random() < 0.3)
-        self.depth = float(rng.uniform(0.8, 1.8))
+        self.solid_set = bool(rng.random() < solid_share)
+        self.depth = float(rng.uniform(0.6, 1.8))
         self.placed: list[Placed] = []
 
-    def place(self, colour: str, pose: Pose, solid: Solid, base_mm: Array, heading_deg: float, role: Role, on_target: bool = False) -> None:
+    def place(
+        self, colour: str, pose: Pose, solid: Solid, base_mm: Array, heading_deg: float, role: Role, *, size: PieceSize | None = None
+    ) -> Placed:
+        """Put a piece down just so, of the first size if none is named."""
+        size = size or self.size
         see_through = not self.solid_set and colour not in ALWAYS_OPAQUE
-        piece = ScenePiece(solid, colour, see_through, self.size.wall_mm, self.depth)
-        self.placed.append(Placed(piece, self.size.name, pose, base_mm, heading_deg, role, on_target))
+        piece = ScenePiece(solid, colour, see_through, size.wall_mm, self.depth)
+        self.placed.append(Placed(piece, size.name, pose, base_mm, heading_deg, role))
+        return self.placed[-1]
 
     def solids(self) -> list[Solid]:
+        """All that lies there."""
         return [place.piece.solid for place in self.placed]
 
-    def throw(self, colour: str, around_mm: Array, spread_mm: float, role: Role, z_mm: float = 0.0) -> bool:
+    def throw(self, colour: str, around_mm: Array, spread_mm: float, role: Role, z_mm: float = 0.0, *, size: PieceSize | None = None) -> bool:
         """Lay a piece down near a place, free of the others; False where there is no room."""
+        size = size or self.size
         for _ in range(40):
             x, y = around_mm + self.rng.normal(0, spread_mm, 2)
             heading = float(self.rng.uniform(0, 360))
             pose: Pose = "lying" if self.rng.random() < 0.75 else "upright"
-            solid = lying(self.size, x, y, heading, z_mm) if pose == "lying" else upright(self.size, x, y, heading, z_mm)
+            solid = lying(size, x, y, heading, z_mm) if pose == "lying" else upright(size, x, y, heading, z_mm)
             if self._fits(solid, role) and is_free(solid, self.solids()):
-                self.place(colour, pose, solid, np.array([x, y]), heading, role)
+                self.place(colour, pose, solid, np.array([x, y]), heading, role, size=size)
                 return True
         return False
+
+    def throw_beside(self, colour: str, size: PieceSize | None = None) -> bool:
+        """Lay a piece down on the table beside the board."""
+        low, high = self.setup.outline_mm().min(axis=0) - 70, self.setup.outline_mm().max(axis=0) + 70
+        return self.throw(colour, self.rng.uniform(low, high), 40.0, "reserve", table_z_mm(self.setup), size=size)
 
     def lean(self, colour: str, role: Role) -> bool:
         """Let a piece fall against one that lies there; False where none can carry it."""
@@ -82,17 +97,25 @@ class _Thrower:
     def _fits(self, solid: Solid, role: Role) -> bool:
         """Wholly inside the outline, or wholly outside it, the board's frame and every card."""
         outline, plan = self.setup.outline_mm(), solid.vertices_mm[:, :2]
-        if role in ("projectile", "target", "thrown"):
+        if role not in AT_REST:
             return all(within(outline, corner) for corner in plan)
         low, high = outline.min(axis=0) - 22, outline.max(axis=0) + 22
         beside = bool((plan.max(axis=0) < low).any() or (plan.min(axis=0) > high).any())
-        middle = plan.mean(axis=0)
-        cards = np.array([np.mean(marker.corners_mm, axis=0) for marker in self.setup.fiducials.markers])
-        return beside and bool(np.hypot(*(cards - middle).T).min() > 75)
+        return beside and clear_of_cards(self.setup, plan.mean(axis=0), float(np.ptp(plan, axis=0).max()))
+
+
+def clear_of_cards(setup: Setup, place_mm: Array, reach_mm: float) -> bool:
+    """Is a place (2,) farther than `reach_mm` from the white of every card?"""
+    for marker in setup.fiducials.markers:
+        corners = np.array(marker.corners_mm)
+        card_mm = 0.71 * float(np.hypot(*(corners[1] - corners[0]))) + 8.0
+        if float(np.hypot(*(corners.mean(axis=0) - place_mm))) < card_mm + reach_mm:
+            return False
+    return True
 
 
 def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
-    thrower, outline = _Thrower(setup, rng), setup.outline_mm()
+    thrower, outline = Thrower(setup, rng), setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     spot, heading = low + (high - low) * rng.uniform(0.25, 0.75, 2), float(rng.uniform(0, 360))
     target = upright(thrower.size, float(spot[0]), float(spot[1]), heading)
@@ -109,11 +132,12 @@ def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
             thrower.throw(colour, low + (high - low) * rng.uniform(-0.15, 1.15, 2), 30.0, "reserve")
     if rng.random() < 0.12 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 3.0):
         turn = float(rng.uniform(0, 360))
-        thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile", on_target=True)
+        top = thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile")
+        thrower.placed[-1] = replace(top, on_target=True)
     return thrower.placed
 
 
-def _push_to_target(thrower: _Thrower, target: Solid) -> None:
+def _push_to_target(thrower: Thrower, target: Solid) -> None:
     """Slide the piece thrown last against the target, if nothing is in the way."""
     last = thrower.placed.pop()
     before = last.piece.solid
@@ -127,7 +151,7 @@ def _push_to_target(thrower: _Thrower, target: Solid) -> None:
 
 
 def throw_storm(setup: Setup, rng: np.random.Generator) -> list[Placed]:
-    thrower, outline = _Thrower(setup, rng), setup.outline_mm()
+    thrower, outline = Thrower(setup, rng), setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     for _ in range(int(rng.integers(4, 6))):
         for colour in setup.game.colours:
