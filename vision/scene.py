@@ -200,8 +200,10 @@ def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
 
 SKINS: tuple[Rgb, ...] = ((0.58, 0.36, 0.26), (0.42, 0.24, 0.15), (0.20, 0.11, 0.07), (0.66, 0.45, 0.35))
 
+SLEEVES: tuple[Rgb, ...] = ((0.10, 0.14, 0.22), (0.03, 0.03, 0.03), (0.62, 0.60, 0.56), (0.30, 0.05, 0.05), (0.08, 0.20, 0.10))
 
-def reaching_arm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve: Rgb = (0.10, 0.14, 0.22)) -> tuple[Limb, ...]:
+
+def reaching_arm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve: Rgb = SLEEVES[0]) -> tuple[Limb, ...]:
     """A hand whose finger tips are at `tip_mm` (3,), reaching along `heading_deg`, with a forearm and sleeve behind it."""
     tip = np.asarray(tip_mm, float)
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
@@ -220,3 +222,12 @@ def reaching_arm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve
     wrist = Limb(at(128, 0, 38), at(240, 0, 62), 24.0, 31.0, skin)
     cuff = Limb(at(222, 0, 60), at(700, 0, 190), 38.0, 56.0, sleeve)
     return (cuff, wrist, *knuckles, thumb, *fingers)
+
+
+def forearm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0]) -> tuple[Limb, ...]:
+    """A bare forearm with a closed fist at `tip_mm` (3,), reaching along `heading_deg`."""
+    x, y, z = (float(value) for value in tip_mm)
+    c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
+    fist = Limb((x, y, z), (x - 70 * c, y - 70 * s, z + 12), 27.0, 33.0, skin)
+    arm = Limb((x - 60 * c, y - 60 * s, z + 12), (x - 600 * c, y - 600 * s, z + 150), 25.0, 42.0, skin)
+    return arm, fist

@@ -22,8 +22,9 @@ from table.observation import Camera
 from table.setup import Setup, save_table
 from vision.frame import Image
 from vision.render import Renderer
-from vision.scene import SKINS, Limb, Scene, Stage, reaching_arm
+from vision.scene import SKINS, SLEEVES, Limb, Scene, Stage, forearm, reaching_arm
 from vision.scene_layouts import Layout, random_layout
+from vision.scene_limbs import hidden_by
 from vision.scene_tables import KINDS, Kind, random_camera, random_setup, random_stage
 from vision.scene_throws import Placed
 
@@ -76,8 +77,8 @@ def random_case(kind: Kind, seed: int) -> Case:
     camera = random_camera(setup, rng)
     stage = random_stage(setup, rng)
     layout = random_layout(setup, rng)
-    limbs, covered = _maybe_arm(setup, rng)
-    return Case(setup, camera, stage, layout, limbs, covered)
+    limbs = _maybe_arm(setup, camera, layout, rng)
+    return Case(setup, camera, stage, layout, limbs, _covered(setup, camera, limbs))
 
 
 def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
@@ -146,13 +147,33 @@ def _write_jpeg(path: Path, image: Image, quality: int) -> None:
     write_whole(path, data.tobytes())
 
 
-def _maybe_arm(setup: Setup, rng: np.random.Generator) -> tuple[tuple[Limb, ...], tuple[int, ...]]:
-    """Now and then a hand that covers one card, reaching in from outside."""
-    if rng.random() > 0.3:
-        return (), ()
-    marker = setup.fiducials.markers[int(rng.integers(len(setup.fiducials.markers)))]
-    middle, board = np.mean(marker.corners_mm, axis=0), setup.outline_mm().mean(axis=0)
-    inward = math.degrees(math.atan2(*(board - middle)[::-1])) + float(rng.uniform(-25, 25))
-    ahead = np.array([math.cos(math.radians(inward)), math.sin(math.radians(inward))])
-    tip = np.array([*(middle + 22 * ahead), 18.0])
-    return reaching_arm(tip, inward, SKINS[int(rng.integers(len(SKINS)))]), (marker.id,)
+def _maybe_arm(setup: Setup, camera: Camera, layout: Layout, rng: np.random.Generator) -> tuple[Limb, ...]:
+    """Now and then an arm that reaches in from outside over a card, and hides nothing that lies there."""
+    if rng.random() > 0.35:
+        return ()
+    counters = [slab.vertices_mm for slab in layout.slabs if not isinstance(setup.board, Tiles)]
+    there = np.concatenate([place.piece.vertices_mm for place in layout.placed] + counters)
+    for _ in range(20):
+        marker = setup.fiducials.markers[int(rng.integers(len(setup.fiducials.markers)))]
+        middle, board = np.mean(marker.corners_mm, axis=0), setup.outline_mm().mean(axis=0)
+        inward = math.degrees(math.atan2(*(board - middle)[::-1])) + float(rng.uniform(-40, 40))
+        ahead = np.array([math.cos(math.radians(inward)), math.sin(math.radians(inward))])
+        tip = np.array([*(middle + float(rng.uniform(-5, 70)) * ahead), float(rng.uniform(14, 45))])
+        skin = SKINS[int(rng.integers(len(SKINS)))]
+        sleeve = SLEEVES[int(rng.integers(len(SLEEVES)))]
+        limbs = reaching_arm(tip, inward, skin, sleeve) if rng.random() < 0.6 else forearm(tip, inward, skin)
+        if not hidden_by(limbs, there, camera, spare_mm=4.0).any():
+            return limbs
+    return ()
+
+
+def _covered(setup: Setup, camera: Camera, limbs: tuple[Limb, ...]) -> tuple[int, ...]:
+    """Ids of the markers of which anything is hidden."""
+    shares = np.array([(a, b) for a in np.linspace(0, 1, 9) for b in np.linspace(0, 1, 9)])
+    ids = []
+    for marker in setup.fiducials.markers:
+        corner, right, _, down = np.array(marker.corners_mm)
+        places = corner + shares @ np.array([right - corner, down - corner])
+        if hidden_by(limbs, np.column_stack([places, np.full(len(places), setup.fiducials.z_mm)]), camera).any():
+            ids.append(marker.id)
+    return tuple(ids)

@@ -171,7 +171,7 @@ def lay_tiles(setup: Setup, board: Tiles, rng: np.random.Generator) -> Layout:
     for place, name in held.items():
         middle, turn = _pushed(board, place, set(held), rng)
         slabs.append(style.tile(name, middle, turn + (90 * int(rng.integers(4)) if quarter_turns else 0), table_z_mm(setup)))
-    thrower = Thrower(setup, rng, solid_share=0.85)
+    thrower = Thrower(setup, rng, opaque_share=0.85)
     _stand_pyramids(thrower, board, slabs)
     if rng.random() < 0.35:
         standing = {(place.piece.colour, place.size) for place in thrower.placed}

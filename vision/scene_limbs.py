@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from table.observation import Camera
 from table.solids import Array
 from vision.scene import Limb, Stage
 from vision.scene_grid import Grid, Plane
@@ -17,6 +20,20 @@ def limb_points(limb: Limb) -> Array:
     """Corners (16, 3) of boxes around both ends, for finding the pixels that a limb can cover."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     return np.concatenate([np.array(limb.a_mm) + limb.radius_a_mm * signs, np.array(limb.b_mm) + limb.radius_b_mm * signs])
+
+
+def hidden_by(limbs: Sequence[Limb], points_mm: Array, camera: Camera, spare_mm: float = 0.0) -> NDArray[np.bool_]:
+    """Which points (n, 3) the camera cannot see for limbs that reach over them, or would not if these were `spare_mm` thicker."""
+    at = points_mm @ camera.rotation.T + camera.translation_mm
+    x, y = ((at[:, axis] / at[:, 2]).astype(np.float32) for axis in (0, 1))
+    hidden = np.zeros(len(at), bool)
+    for limb in limbs:
+        ends = np.array([limb.a_mm, limb.b_mm]) @ camera.rotation.T + camera.translation_mm
+        (ax, ay), (bx, by) = ends[:, :2] / ends[:, 2:]
+        along, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
+        radii = (np.array([limb.radius_a_mm, limb.radius_b_mm]) + spare_mm) / ends[:, 2]
+        hidden |= np.hypot(dx, dy) < radii[0] + along * (radii[1] - radii[0])
+    return hidden
 
 
 def draw_limbs(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid) -> None:

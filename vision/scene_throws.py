@@ -35,13 +35,16 @@ class Placed:
 
 
 class Thrower:
-    """Lays pieces of one kind of plastic on a table, none into another."""
+    """Lays pieces of one make on a table, none into another: see-through, or of a solid colour, or a mixture of both."""
 
-    def __init__(self, setup: Setup, rng: np.random.Generator, solid_share: float = 0.3) -> None:
-        """`solid_share` is how often all pieces are of a solid colour."""
+    def __init__(self, setup: Setup, rng: np.random.Generator, opaque_share: float = 0.35) -> None:
+        """`opaque_share` is how often a colour is not see-through; most sets are of one kind."""
         self.setup, self.rng = setup, rng
         self.size: PieceSize = setup.sizes[0]
-        self.solid_set = bool(rng.random() < solid_share)
+        mixed = rng.random() < 0.2
+        shares = rng.random(len(setup.colours)) if mixed else np.full(len(setup.colours), rng.random())
+        self.opaque = {colour for colour, share in zip(setup.colours, shares, strict=True) if share < opaque_share} | set(ALWAYS_OPAQUE)
+        self.hollow = bool(rng.random() < 0.8)
         self.depth = float(rng.uniform(0.6, 1.8))
         self.placed: list[Placed] = []
 
@@ -50,8 +53,7 @@ class Thrower:
     ) -> Placed:
         """Put a piece down just so, of the first size if none is named."""
         size = size or self.size
-        see_through = not self.solid_set and colour not in ALWAYS_OPAQUE
-        piece = ScenePiece(solid, colour, see_through, size.wall_mm, self.depth)
+        piece = ScenePiece(solid, colour, colour not in self.opaque, size.wall_mm if self.hollow else 0.0, self.depth)
         self.placed.append(Placed(piece, size.name, pose, base_mm, heading_deg, role))
         return self.placed[-1]
 
@@ -94,6 +96,19 @@ class Thrower:
                 return True
         return False
 
+    def push_last(self, against: Solid | None = None) -> None:
+        """Slide the piece thrown last against another, its nearest if none is named, if nothing is in the way."""
+        last = self.placed.pop()
+        before, others = last.piece.solid, self.solids()
+        if against is None and others:
+            middle = before.vertices_mm.mean(axis=0)
+            against = min(others, key=lambda other: float(np.linalg.norm(other.vertices_mm.mean(axis=0) - middle)))
+        solid = slid_against(before, against) if against is not None else None
+        if solid is not None and self._fits(solid, last.role) and is_free(solid, [other for other in others if other is not against]):
+            shift = (solid.vertices_mm - before.vertices_mm)[0, :2]
+            last = replace(last, piece=replace(last.piece, solid=solid), base_mm=last.base_mm + shift)
+        self.placed.append(last)
+
     def _fits(self, solid: Solid, role: Role) -> bool:
         """Wholly inside the outline, or wholly outside it, the board's frame and every card."""
         outline, plan = self.setup.outline_mm(), solid.vertices_mm[:, :2]
@@ -127,27 +142,14 @@ def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
             if rng.random() < 0.06:
                 thrower.lean(colour, "projectile")
             elif thrower.throw(colour, spot, spread, "projectile") and rng.random() < 0.12:
-                _push_to_target(thrower, target)
+                thrower.push_last(target)
         for _ in range(int(rng.integers(0, 3))):
             thrower.throw(colour, low + (high - low) * rng.uniform(-0.15, 1.15, 2), 30.0, "reserve")
-    if rng.random() < 0.12 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 3.0):
+    if thrower.hollow and rng.random() < 0.2 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 1.0):
         turn = float(rng.uniform(0, 360))
         top = thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile")
         thrower.placed[-1] = replace(top, on_target=True)
     return thrower.placed
-
-
-def _push_to_target(thrower: Thrower, target: Solid) -> None:
-    """Slide the piece thrown last against the target, if nothing is in the way."""
-    last = thrower.placed.pop()
-    before = last.piece.solid
-    solid = slid_against(before, target)
-    others = [other for other in thrower.solids() if other is not target]
-    if solid is None or not is_free(solid, others):
-        thrower.placed.append(last)
-        return
-    shift = (solid.vertices_mm - before.vertices_mm)[0, :2]
-    thrower.placed.append(replace(last, piece=replace(last.piece, solid=solid), base_mm=last.base_mm + shift))
 
 
 def throw_storm(setup: Setup, rng: np.random.Generator) -> list[Placed]:
@@ -155,10 +157,10 @@ def throw_storm(setup: Setup, rng: np.random.Generator) -> list[Placed]:
     low, high = outline.min(axis=0), outline.max(axis=0)
     for _ in range(int(rng.integers(4, 6))):
         for colour in setup.game.colours:
-            if thrower.placed and rng.random() < 0.04:
+            if thrower.placed and rng.random() < 0.07:
                 thrower.lean(colour, "thrown")
-            else:
-                thrower.throw(colour, low + (high - low) * rng.uniform(0.04, 0.96, 2), 8.0, "thrown")
+            elif thrower.throw(colour, low + (high - low) * rng.uniform(0.04, 0.96, 2), 8.0, "thrown") and rng.random() < 0.1:
+                thrower.push_last()
     for _ in range(int(rng.integers(0, 5))):
         colour = setup.game.colours[int(rng.integers(len(setup.game.colours)))]
         thrower.throw(colour, low + (high - low) * rng.uniform(-0.2, 1.2, 2), 40.0, "stray", table_z_mm(setup))

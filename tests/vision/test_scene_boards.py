@@ -285,3 +285,40 @@ def test_a_game_on_a_board_that_is_not_its_own_is_said_in_one_line():
 def _plain(setup):
     document = msgspec.to_builtins(setup)
     return {"format": "rinkside-table/1", **{key: document[key] for key in ("camera", "fiducials", "board", "game")}}
+
+
+def test_arms_hide_what_is_said_and_no_piece():
+    """In pictures: a covered card changes when the arm is taken away, all pieces stay."""
+    covered, whole = 0, 0
+    for kind, seed in [("boule", 2), ("storm", 6), ("zamboni", 4), ("icebreaker", 4), ("icefloe", 2), ("icefloe", 3), ("zamboni", 9)]:
+        case = random_case(kind, seed)
+        if not case.limbs:
+            continue
+        whole += 1
+        covered += len(case.covered)
+        setup = msgspec.structs.replace(case.setup, camera=scaled(case.setup.camera, 0.25))
+        renderer = Renderer(setup, case.camera)
+        with_arm, without = (renderer.light(replace(case.scene(), limbs=limbs)).copy() for limbs in (case.limbs, ()))
+        for marker in setup.fiducials.markers:
+            changed = [_changes(with_arm, without, (*corner, setup.fiducials.z_mm), setup, case.camera) for corner in marker.corners_mm]
+            if all(changed):
+                assert marker.id in case.covered, (kind, seed)
+        for place in case.placed:
+            for vertex in place.piece.vertices_mm:
+                assert not _changes(with_arm, without, vertex, setup, case.camera), (kind, seed, place)
+    assert covered >= whole >= 2
+
+
+def scaled(lens, scale):
+    (fx, _, cx), (_, fy, cy), last = lens.matrix
+    matrix = ((fx * scale, 0.0, cx * scale), (0.0, fy * scale, cy * scale), last)
+    return msgspec.structs.replace(lens, width=round(lens.width * scale), height=round(lens.height * scale), matrix=matrix)
+
+
+def _changes(one, other, point_mm, setup, camera):
+    """Is a point in the picture, and is its light another one, not only less of it, as in shadow?"""
+    u, v = np.round(project(np.array([point_mm]), camera, setup.camera)[0]).astype(int)
+    if not (0 <= u < one.shape[1] and 0 <= v < one.shape[0]):
+        return False
+    ratio = one[v, u] / np.maximum(other[v, u], 1e-6)
+    return bool(ratio.max() > 1.1 or np.ptp(ratio) > 0.25)
