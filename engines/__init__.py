@@ -15,7 +15,8 @@ from table.observation import Observation
 class Rules(Protocol):
     """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's own, frozen; both print
     in a notation that `State.parse` and `parse_move` read back.  Every state has `players`, colours in turn order, their
-    `scores`, and `next`, the player who chooses what happens next (None: dice, everybody at once, or nobody any more).
+    `scores`, and `next`, the player who chooses what happens next, as `state_document` says it (None: dice, everybody at once,
+    who fires in Ice Storm, or nobody any more).
     """
 
     @property
@@ -40,10 +41,10 @@ class Rules(Protocol):
         """A collection: iterates, counts, answers `in` and prints."""
 
     def violation(self, state: Any, move: Any) -> Violation | None:
-        """Which rule forbids a move; None where it is legal, exactly where `move in legal_moves(state)`."""
+        """Which rule forbids a move, and what would be allowed; None where it is legal, exactly where `move in legal_moves(state)`."""
 
     def play(self, state: Any, move: Any) -> Any:
-        """The state after a move; raises IllegalMove."""
+        """The state after a move; raises IllegalMove, and AmbiguousMove for one that may mean several."""
 
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""

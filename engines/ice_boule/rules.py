@@ -14,6 +14,7 @@ from engines.errors import Violation
 from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
 from engines.ice_boule.moves import OUT, Line, Move, Sizes, Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
+from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
 from table.pieces import COLOURS
@@ -39,8 +40,7 @@ class Outcome:
         return f"{self.winner} won with {won} points" + (f" to {others}" if others else "")
 
 
-@dataclass(frozen=True, slots=True)
-class LegalMoves:
+class LegalMoves(Legal[State, Move]):
     """What is legal now.
 
     Where pieces come to rest is continuous, so `in` answers for every move; iterating gives one example of each kind, each
@@ -50,16 +50,11 @@ class LegalMoves:
     `len` counts the examples.  Prints what is allowed in words.
     """
 
-    state: State
-
     def __contains__(self, move: object) -> bool:
         return isinstance(move, Move) and violation(self.state, move) is None
 
-    def __iter__(self) -> Iterator[Move]:
+    def _list(self) -> Iterator[Move]:
         return (move for move in _examples(self.state) if move in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     def __str__(self) -> str:
         state = self.state

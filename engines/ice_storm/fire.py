@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from engines.ice_storm.place import Piece, Reading, readings
 from engines.ice_storm.squares import Square
@@ -85,25 +86,26 @@ def aims(piece: Piece) -> tuple[Line, ...]:
     return tuple(dict.fromkeys(line for reading in readings(piece.place) for line in lines(reading)))
 
 
-def captures(pieces: Sequence[Piece], player: str) -> dict[Piece, bool]:
+@lru_cache(maxsize=256)
+def captures(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
     """The enemy pieces that `player` can capture, and whether that is certain.
 
     It is certain where, however the target lies, some piece hits it, however that piece lies: two shots in doubt may
     make one sure capture.
     """
-    own = [readings(piece.place) for piece in pieces if piece.colour == player]
+    own = [[under_fire(reading) for reading in readings(piece.place)] for piece in pieces if piece.colour == player]
     found = {}
     for target in pieces:
         if target.colour == player:
             continue
         possible, certain = False, True
         for lies in readings(target.place):
-            hits = [[not under_fire(reading).isdisjoint(lies.squares) for reading in shooter] for shooter in own]
+            hits = [[not squares.isdisjoint(lies.squares) for squares in shooter] for shooter in own]
             possible = possible or any(map(any, hits))
             certain = certain and any(map(all, hits))
         if possible:
             found[target] = certain
-    return found
+    return MappingProxyType(found)
 
 
 def shots(pieces: Sequence[Piece], player: str) -> tuple[Shot, ...]:

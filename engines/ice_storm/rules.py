@@ -15,6 +15,7 @@ from engines.ice_storm.examples import settlements, throws
 from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Move, Settle, Throw, parse_move
 from engines.ice_storm.place import Piece
 from engines.ice_storm.state import RULINGS, State, fresh
+from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
 
@@ -40,8 +41,7 @@ class Outcome:
         return won + (f" to {listed(others)}" if others else "")
 
 
-@dataclass(frozen=True, slots=True)
-class LegalMoves:
+class LegalMoves(Legal[State, Move]):
     """What is legal now.
 
     Where pieces come to rest is continuous, so `in` answers for every throw; iterating gives examples, each itself legal:
@@ -49,12 +49,10 @@ class LegalMoves:
     Captures are listed by piece, and everything that may be settled.  `len` counts what is listed.  Prints what is allowed.
     """
 
-    state: State
-
     def __contains__(self, move: object) -> bool:
         return isinstance(move, Move) and violation(self.state, move) is None
 
-    def __iter__(self) -> Iterator[Move]:
+    def _list(self) -> Iterator[Move]:
         state = self.state
         if state.next:
             yield from throws(state.next, () if state.round_over else state.pieces, state.thrown)
@@ -62,9 +60,6 @@ class LegalMoves:
             can = fire.captures(state.pieces, state.attacker)
             yield from (Capture(piece.colour, piece.number) for piece, certain in can.items() if certain)
             yield from settlements(state.pieces)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     def __str__(self) -> str:
         if self.state.next:

@@ -28,6 +28,7 @@ from engines.icefloe.moves import (
     parse_move,
 )
 from engines.icefloe.state import RULINGS, State, fresh
+from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
 
@@ -62,26 +63,17 @@ class Outcome:
         return self.said
 
 
-@dataclass(frozen=True, slots=True)
-class LegalMoves:
+class LegalMoves(Legal[State, Move]):
     """What is legal now: iterates, counts, answers `in`, and prints in words.
 
     All moves are listed but penalties: those are no player's choice.  `in` answers for them too.
     """
 
-    state: State
-
     def __contains__(self, move: object) -> bool:
         return isinstance(move, Move) and violation(self.state, move) is None
 
-    def __iter__(self) -> Iterator[Move]:
+    def _list(self) -> Iterator[Move]:
         return _listed(self.state)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __str__(self) -> str:
-        return " | ".join(map(str, self)) or "nothing: the game is over"
 
 
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
+from engines.legal import Legal
 from engines.rulings import choose
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
@@ -38,16 +39,13 @@ class Outcome:
         return f"{self.winner} won with the last Zamboni, {self.layers} layer{'' if self.layers == 1 else 's'} left"
 
 
-@dataclass(frozen=True, slots=True)
-class LegalMoves:
+class LegalMoves(Legal[State, Move]):
     """All that is legal now: iterates, counts, answers `in`, and prints in words."""
-
-    state: State
 
     def __contains__(self, move: object) -> bool:
         return isinstance(move, Move) and violation(self.state, move) is None
 
-    def __iter__(self) -> Iterator[Move]:
+    def _list(self) -> Iterator[Move]:
         match self.state.phase:
             case RollOff() | Rolling():
                 yield from map(Roll, PIPS)
@@ -63,9 +61,6 @@ class LegalMoves:
                 return
             case _:
                 assert_never(self.state.phase)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     def __str__(self) -> str:
         match self.state.phase:

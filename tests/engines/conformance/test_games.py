@@ -1,10 +1,12 @@
 """What every game of `engines.GAMES` must always do, whoever plays it and whatever is tried.
 
-RINKSIDE_EXAMPLES=20000 tries as many games of each kind; by default there are a few, the same every time.
+One example is one game, played from a drawn seed with every check in it: see `test_a_game`.  RINKSIDE_EXAMPLES=20000 tries as
+many games of each kind; by default there are a few, the same every time.
 """
 
 import os
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -19,18 +21,18 @@ from engines.players import GreedyPlayer, RandomPlayer, playout
 from table.errors import InputError
 from table.pieces import COLOURS
 
-ASKED = os.environ.get("RINKSIDE_EXAMPLES")
 LONGEST = 5000
 """Moves after which a game that chance plays would surely be over."""
+LENGTHS = (*(0, 1, 2, 5, 10, 20, 40, 80) * 5, LONGEST)
+"""Moves after which a game is left, to be looked at; the last one: when it is over."""
 STARTS = [
     tuple(part.strip() for part in line.split("|"))
     for line in Path(__file__).with_name("starts.txt").read_text().splitlines()
     if line.strip() and not line.startswith("#")
 ]
 games = pytest.mark.parametrize("name", GAMES)
-several = settings(max_examples=int(ASKED or 40), suppress_health_check=list(HealthCheck))
-a_few = settings(several, max_examples=int(ASKED or 8))
-seeds = st.integers(0, 2**32)
+several = settings(max_examples=int(os.environ.get("RINKSIDE_EXAMPLES", "80")), suppress_health_check=list(HealthCheck))
+seeds = st.integers(0, 2**64)
 
 
 def ice_boule_pieces(state):
@@ -81,13 +83,19 @@ def starts(name):
     return [GAMES[name].start(players, dict(word.split("=") for word in rulings)) for players, rulings in rows]
 
 
-def check_state(game, state):
-    """What holds for every state that there is."""
+def check_line(game, state):
+    """The state prints and parses back, and its pieces add up."""
     line = str(state)
     assert "\n" not in line
     assert game.State.parse(line) == state
     assert hash(game.State.parse(line)) == hash(state)
     assert PIECES_ADD_UP[game.NAME](state), line
+
+
+def check_state(game, state):
+    """What holds for every state that there is."""
+    check_line(game, state)
+    line = str(state)
     assert len(state.scores) == len(state.players)
     assert state.next is None or state.next in state.players
     document = game.state_document(state)
@@ -113,7 +121,7 @@ def check_attempt(game, state, move):
     wrong = game.violation(state, move)
     assert (move in game.legal_moves(state)) == (wrong is None), f"{move} in {line}"
     if wrong is None:
-        check_state(game, game.play(state, move))
+        check_line(game, game.play(state, move))
     else:
         assert wrong.code
         assert wrong.clause
@@ -143,35 +151,6 @@ def test_every_game_has_starts(name):
     assert starts(name)
 
 
-@games
-@a_few
-@given(st.data(), seeds)
-def test_games_to_the_end(name, data, seed):
-    """Every state and move holds what it must, and the log of the game leads to where the game ended."""
-    game, chance = GAMES[name], Random(seed)
-    player = data.draw(st.sampled_from([RandomPlayer, RandomPlayer, GreedyPlayer]))(game, chance)
-    first = before = data.draw(st.sampled_from(starts(name)))
-    check_state(game, first)
-    log, keys = [], set(game.state_document(first))
-    for move, after in playout(game, first, player.choose):
-        assert len(log) < LONGEST, f"no end: {after}"
-        line = str(before)
-        assert game.play(before, move) == after
-        assert str(before) == line, "play changed the state that it was given"
-        if len(log) < 12 or chance.random() < 0.1 or game.outcome(after):
-            check_state(game, after)
-            assert set(game.state_document(after)) == keys
-        log.append(str(move))
-        before = after
-    assert not list(game.legal_moves(before))
-    assert game.parse_move(log[-1]) not in game.legal_moves(before)
-    assert str(game.outcome(before))
-    again = first
-    for text in log:
-        again = game.play(again, game.parse_move(text))
-    assert again == before
-
-
 @cache
 def pool(name):
     """Moves of all kinds: from every start of the game, some way into it, played by chance."""
@@ -197,44 +176,49 @@ def mutated(chance, text, letters):
     return text
 
 
+def played(game, first, player, length):
+    """So many moves of a game: the log, and where it stands then; `play` leaves the state that it was given as it was."""
+    log, state = [], first
+    for move, after in islice(playout(game, first, player.choose), length):
+        if len(log) < 3 or len(log) % 16 == 0:
+            check_line(game, after)
+            assert game.play(state, move) == after, "play changed the state that it was given"
+        log.append(str(move))
+        state = after
+    return log, state
+
+
 @games
 @several
-@given(st.data(), seeds)
-def test_whatever_is_tried(name, data, seed):
-    """Moves from elsewhere and moves that are nearly right: refused by a rule or legal, never both, never a crash."""
+@given(seeds)
+def test_a_game(name, seed):
+    """A game that chance or greed plays, some way or to its end; then all that is legal there, what is not, and lines like its own.
+
+    Every legal move prints, parses, is in the collection, and breaks no rule; moves from elsewhere and moves that are nearly
+    right are refused by a rule or legal, never both; lines that are nearly states are states or are refused; the log leads there.
+    """
     game, chance = GAMES[name], Random(seed)
-    state = data.draw(st.sampled_from(starts(name)))
-    letters = sorted(set("".join(map(str, pool(name)))))
-    for _ in range(chance.choice([2, 10, 40])):
-        legal = list(game.legal_moves(state))
-        if not legal:
-            break
-        state = game.play(state, chance.choice(legal))
+    first, length = chance.choice(starts(name)), chance.choice(LENGTHS)
+    player = (GreedyPlayer if chance.random() < 0.1 else RandomPlayer)(game, chance)
+    log, state = played(game, first, player, length)
+    assert len(log) < LONGEST, f"no end: {state}"
+    check_state(game, state)
+    assert set(game.state_document(state)) == set(game.state_document(first))
     near = [str(move) for move in game.legal_moves(state)]
-    for _ in range(8):
+    for _ in range(4):
         check_attempt(game, state, chance.choice(pool(name)))
-        text = mutated(chance, chance.choice(near or list(map(str, pool(name)))), letters)
+        text = mutated(chance, chance.choice(near or log), sorted(set("".join(near or log))))
         if (move := read(game.parse_move, text)) is not None:
             assert game.parse_move(str(move)) == move
             check_attempt(game, state, move)
-
-
-@games
-@several
-@given(st.data(), seeds)
-def test_lines_that_are_nearly_states(name, data, seed):
-    """A line is a state that can be played on from, or it is refused and quoted."""
-    game, chance = GAMES[name], Random(seed)
-    state = data.draw(st.sampled_from(starts(name)))
-    for _ in range(chance.choice([0, 3, 30])):
-        legal = list(game.legal_moves(state))
-        if not legal:
-            break
-        state = game.play(state, chance.choice(legal))
-    for _ in range(5):
-        text = mutated(chance, str(state), sorted(set(str(state))))
-        if (other := read(game.State.parse, text)) is not None:
+    line = str(state)
+    for _ in range(2):
+        if (other := read(game.State.parse, mutated(chance, line, sorted(set(line))))) is not None:
             check_state(game, other)
+    again = first
+    for text in log:
+        again = game.play(again, game.parse_move(text))
+    assert again == state
 
 
 @games
