@@ -112,6 +112,8 @@ class Board:
         """The pyramid on the tile of that place, wherever it was before."""
 
         def load(floe: Floe) -> Floe:
+            if floe.place != place and pyramid not in floe.pyramids:
+                return floe
             rest = tuple(other for other in floe.pyramids if other != pyramid)
             return replace(floe, pyramids=tuple(sorted((*rest, pyramid))) if floe.place == place else rest)
 
