@@ -23,7 +23,7 @@ from vision.scene_grid import Box, Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs, limb_points
 from vision.scene_order import draw_order
-from vision.scene_pieces import draw_piece, passes
+from vision.scene_pieces import Around, draw_piece, passes
 from vision.scene_shadow import Shadow, cast_limb_shadow, limb_shadow_mm, shadow_of
 from vision.scene_slabs import draw_slab
 
@@ -139,13 +139,14 @@ class Renderer:
         out, part = self._ground[box].copy(), self._grid.crop(box)
         for body in bodies:
             self._ground_shadow(body).cast(out, passes(body), part)
+        around = Around(self._ground, self._grid, 0.0, self._table_rgb)
         near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
         for body in draw_order(near, self.camera.eye_mm):
             if isinstance(body, Slab):
                 above = [other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6]
                 draw_slab(out, body, stage, part, [(self._shadow(other, body.top_mm), passes(other)) for other in above])
             else:
-                draw_piece(out, body, stage, part, self._table_rgb)
+                draw_piece(out, body, stage, part, around)
         return out
 
     def _with_limbs(self, scene: Scene) -> _Developed:
@@ -176,10 +177,12 @@ class Renderer:
         v = (np.arange(height, dtype=np.float32)[box[0]] - height / 2) / np.hypot(height, width) * 2
         u = (np.arange(width, dtype=np.float32)[box[1]] - width / 2) / np.hypot(height, width) * 2
         falling = 1 - np.float32(sensor.vignetting) * (v[:, None] ** 2 + u[None, :] ** 2)
-        exposed = blurred[rows, columns] * falling[..., None] * np.array(sensor.exposure, np.float32)
-        steps = np.clip(exposed * ENCODING_STEPS + np.float32(0.5), 0, ENCODING_STEPS).astype(np.int32)
-        into.level[box] = _ENCODE[steps]
-        into.sigma[box] = _noise_levels(sensor)[steps]
+        exposed = blurred[rows, columns] * falling[..., None]
+        exposed *= ENCODING_STEPS * np.array(sensor.exposure, np.float32)
+        exposed += np.float32(0.5)
+        level = _ENCODE[np.clip(exposed, 0, ENCODING_STEPS, out=exposed).astype(np.uint16)]
+        into.level[box] = level
+        into.sigma[box] = cv2.LUT(level.astype(np.uint8), _noise_levels(sensor))
 
     def _widened(self, box: Box) -> Box:
         """A box with the surroundings that lens blur brings in, inside the picture."""
@@ -207,11 +210,11 @@ def _overlap(one: Box, other: Box) -> bool:
 
 @lru_cache(maxsize=4)
 def _noise_levels(sensor: Sensor) -> NDArray[np.float32]:
-    """Standard deviation of noise in encoded levels for each step of light."""
-    light = np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS
-    slope = np.gradient(_ENCODE.astype(float), light)
+    """Standard deviation of noise in encoded levels for each of 256 levels, (1, 256)."""
+    light = np.interp(np.arange(256) + 0.5, _ENCODE, np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS)
+    slope = np.interp(light, np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS, ENCODING_STEPS * np.gradient(_ENCODE.astype(float)))
     sigma: NDArray[np.float32] = (np.sqrt(sensor.read_noise**2 + sensor.shot_noise**2 * light) * slope).astype(np.float32)
-    return sigma
+    return sigma[None]
 
 
 def _differ(a: tuple[object, ...], b: tuple[object, ...]) -> bool:

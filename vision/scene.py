@@ -44,7 +44,9 @@ ALWAYS_OPAQUE = ("black", "white", "grey")
 class ScenePiece:
     """A pyramid: an open shell of `wall_mm` (0: solid), of opaque or see-through plastic.
 
-    `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1 does.
+    `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1 does.  `dye` is the colour that
+    it really has, ALBEDO's if None.  `gloss` is 0 for a rough surface, 1 for a polished one; `glitter` is how uneven light is in
+    see-through plastic.
     """
 
     solid: Solid
@@ -52,6 +54,9 @@ class ScenePiece:
     see_through: bool = False
     wall_mm: float = 1.5
     depth: float = 1.0
+    dye: Rgb | None = None
+    gloss: float = 0.6
+    glitter: float = 0.5
 
     def __post_init__(self) -> None:
         if self.colour not in COLOURS:
@@ -63,6 +68,11 @@ class ScenePiece:
     def vertices_mm(self) -> Array:
         """Corners of the base and the tip, (5, 3)."""
         return self.solid.vertices_mm
+
+    @property
+    def rgb(self) -> Rgb:
+        """Light that comes back from it where it is opaque."""
+        return self.dye or ALBEDO[self.colour]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

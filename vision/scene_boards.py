@@ -178,8 +178,8 @@ class TileStyle:
                 sheet.disc(at, r, rgb)
                 sheet.disc((at[0] + 0.45 * r, at[1] + 0.15 * r), 0.8 * r, self.ground)
             case "C":
-                crown = np.array([(-1, -0.8), (1, -0.8), (1, 0.8), (0.5, 0), (0, 0.8), (-0.5, 0), (-1, 0.8)])
-                sheet.fill(middle + r * crown, rgb)
+                for point in (-1.0, 0.0, 1.0):
+                    sheet.fill(middle + r * np.array([(-1.0, -0.8), (1.0, -0.8), (point, 0.8)]), rgb)
             case _:
                 sheet.fill(middle + r * np.array([(0, -1), (0.8, -0.2), (0.8, 1), (-0.8, 1), (-0.8, -0.2)]), rgb)
 

@@ -22,8 +22,9 @@ from vision.camera import project
 Plane = NDArray[np.float32]
 Box = tuple[slice, slice]
 
+INK_RUNS = 0.67
 KNOT_PX = 16
-"""Spacing of pixels whose ray is solved for; between them rays are interpolated by quintic splines."""
+"""Spacing of pixels whose ray is solved for; between them rays are interpolated by quintic splines, their slopes linearly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +109,14 @@ def make_grid(camera: Camera, lens: Lens) -> Grid:
     uu, vv = np.meshgrid(u, v)
     flat = _undistort(np.column_stack([uu.ravel(), vv.ravel()]), lens)
     columns, rows = np.arange(lens.width), np.arange(lens.height)
+    between_u, between_v = np.meshgrid((columns + 1) / (u[1] - u[0]), (rows + 1) / (v[1] - v[0]))
+    between = between_u.astype(np.float32), between_v.astype(np.float32)
     fields, slopes = [], []
     for axis in (0, 1):
         spline = RectBivariateSpline(v, u, flat[:, axis].reshape(uu.shape), kx=5, ky=5)
         fields.append(spline(rows, columns).astype(np.float32))
-        slopes.append([spline(rows, columns, dy=1).astype(np.float32), spline(rows, columns, dx=1).astype(np.float32)])
+        knots = (spline(v, u, dy=1).astype(np.float32), spline(v, u, dx=1).astype(np.float32))
+        slopes.append([np.asarray(cv2.remap(slope, *between, cv2.INTER_LINEAR), np.float32) for slope in knots])
     return Grid(camera, lens, fields[0], fields[1], np.array(slopes))
 
 
@@ -129,6 +133,22 @@ def _undistort(pixels: Array, lens: Lens) -> Array:
         if np.abs(change).max() < 1e-9:
             break
     return rays
+
+
+def fill_polygon(mask: NDArray[np.uint8], outline: Array) -> None:
+    """Fill a convex polygon (n, 2), in texels (column, row), into a mask (h, w) with 255, its edge antialiased.
+
+    OpenCV's ink runs over the edge by INK_RUNS texels; the polygon is drawn smaller, so that its area comes out right.
+    """
+    moments = cv2.moments(outline.astype(np.float32).reshape(-1, 1, 2))
+    area = abs(moments["m00"])
+    if area < 1e-6:
+        return
+    around = float(np.hypot(*(np.roll(outline, -1, axis=0) - outline).T).sum())
+    smaller = np.sqrt(max(0.0, 1 - INK_RUNS * around / area))
+    middle = np.array([moments["m10"], moments["m01"]]) / moments["m00"]
+    corners = np.round(16 * (middle + smaller * (outline - middle))).astype(np.int32).reshape(-1, 1, 2)
+    cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_AA, 4)
 
 
 def grid_mix(along: Plane, across: Plane, cells: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -25,7 +25,7 @@ CARD_MM = 0.15
 PAPER: tuple[float, float, float] = (0.80, 0.80, 0.78)
 INK: tuple[float, float, float] = (0.022, 0.022, 0.024)
 FLOOR: tuple[float, float, float] = (0.62, 0.64, 0.60)
-TILE = 1024
+TILE = 512
 """Side of a texture tile in texels."""
 
 
@@ -42,16 +42,14 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
     if stage.table_mm is not None:
         x0, y0, x1, y1 = stage.table_mm
         inside = grid.coverage(grid.to_camera(_flat([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm)))
-        out = _mix(np.broadcast_to(np.array(FLOOR, np.float32), out.shape), out, inside)
+        out = _mix(np.array(FLOOR, np.float32), out, inside)
     out *= irradiance(grid.on_plane(z_mm), z_mm, stage)
     match setup.board:
         case Chessboard():
             _draw_chessboard(out, setup.board, stage, setup, grid, rng)
         case Open():
             if stage.mat is not None:
-                outline = grid.to_camera(_flat(setup.board.outline(), 0.0))
-                mat = _surface(stage.mat, stage.lamps, grid, 0.0, rng) * irradiance(grid.on_plane(0.0), 0.0, stage)
-                out = _mix(out, mat, grid.coverage(outline))
+                _lay_mat(out, stage.mat, _flat(setup.board.outline(), 0.0), stage, grid, rng)
         case Hex():
             _lay_slabs(out, hex_board(setup.board, z_mm, rng), stage, z_mm, grid)
         case Coasters():
@@ -70,19 +68,20 @@ def _surface(surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float,
     x, y = grid.on_plane(z_mm)
     c, s = np.float32(np.cos(np.radians(surface.grain_deg))), np.float32(np.sin(np.radians(surface.grain_deg)))
     along, across = c * x + s * y, c * y - s * x
+    tint = (1.0, 1.0, 1.0)
     if surface.kind == "wood":
-        bands = _sample(_noise_tile(rng, 2.6, 14.0), along, across, 1.1)
-        fibres = _sample(_noise_tile(rng, 1.2, 40.0), along, across, 0.35)
-        level = 0.75 * bands + 0.35 * fibres
-        tint = np.array([0.9, 1.05, 1.2], np.float32)
+        bands = _sample(_noise_tile(rng, 2.6, 14.0), along, across, 1.6)
+        fibres = _sample(_noise_tile(rng, 1.2, 40.0), along, across, 0.45)
+        level = np.float32(0.75) * bands + np.float32(0.35) * fibres
+        tint = (0.9, 1.05, 1.2)
     elif surface.kind == "cloth":
-        level = 0.7 * _sample(_noise_tile(rng, 3.0, 1.0), along, across, 2.3) + 0.55 * _sample(_noise_tile(rng, 0.8, 1.0), along, across, 0.55)
-        tint = np.ones(3, np.float32)
+        coarse, fine = _sample(_noise_tile(rng, 3.0, 1.0), along, across, 3.1), _sample(_noise_tile(rng, 0.8, 1.0), along, across, 0.6)
+        level = np.float32(0.7) * coarse + np.float32(0.55) * fine
     else:
-        level = 0.5 * _sample(_noise_tile(rng, 2.0, 1.0), along, across, 1.7)
-        tint = np.ones(3, np.float32)
-    factor = np.exp(np.float32(surface.contrast) * level)[..., None] ** tint
-    out = factor.astype(np.float32) * np.array(surface.rgb, np.float32)
+        level = np.float32(0.5) * _sample(_noise_tile(rng, 2.0, 1.0), along, across, 2.3)
+    out = np.empty((*x.shape, 3), np.float32)
+    for channel, (share, power) in enumerate(zip(surface.rgb, tint, strict=True)):
+        out[..., channel] = np.float32(share) * cv2.exp(np.float32(surface.contrast * power) * level)
     if surface.gloss:
         out += np.float32(surface.gloss) * sheen((x, y), lamps, grid.camera.eye_mm, z_mm)[..., None]
     return out
@@ -127,6 +126,16 @@ def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup
     squares *= np.exp(np.float32(0.03) * _sample(_noise_tile(rng, 1.5, 1.0), x, y, 0.7))[..., None]
     gloss = np.float32(stage.table.gloss) * sheen((x, y), stage.lamps, part.camera.eye_mm, 0.0)[..., None]
     out[box] = _mix(out[box], (squares + gloss) * lit, part.coverage(part.to_camera(_flat(board.outline(), 0.0))))
+
+
+def _lay_mat(out: Colours, mat: Surface, outline: Array, stage: Stage, grid: Grid, rng: np.random.Generator) -> None:
+    """A mat without thickness, (n, 3)."""
+    box = grid.around(outline, 3.0)
+    if box is None:
+        return
+    part = grid.crop(box)
+    lit = _surface(mat, stage.lamps, part, 0.0, rng) * irradiance(part.on_plane(0.0), 0.0, stage)
+    out[box] = _mix(out[box], lit, part.coverage(part.to_camera(outline)))
 
 
 def _lay_slabs(out: Colours, slabs: list[Slab], stage: Stage, z_mm: float, grid: Grid) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import BASE, EDGES, SIDES, TIP, Array
-from vision.scene import ALBEDO, Body, Rgb, ScenePiece, Stage
+from vision.camera import project
+from vision.scene import Body, Rgb, ScenePiece, Stage
 from vision.scene_grid import Grid, Plane
 from vision.scene_shadow import lamp_light
 
@@ -19,7 +21,11 @@ Layer = tuple[Colours, Colours]
 
 EDGE_MM = 0.45
 """Half width of the rounded edges, which catch the light."""
-SHINE, SHINE_POWER = 0.5, 60.0
+SHINE, SHINE_POWER = 0.9, 25.0
+MIRROR_MM = 600.0
+"""What is farther away than this is not mirrored."""
+INNER_EDGES = 0.45
+"""How much of an outer edge's light an edge of the inside catches."""
 BOUNCE: float = 0.15
 """Light from the table on a face that looks down, as a share of all light."""
 
@@ -34,18 +40,40 @@ def passes(body: Body) -> Rgb:
 
 def tint(piece: ScenePiece) -> Array:
     """Share of light (3,) that comes through one wall of see-through plastic at a right angle."""
-    rgb = np.array(ALBEDO[piece.colour])
+    rgb = np.array(piece.rgb)
     through: Array = (0.85 * np.clip((rgb / rgb.max()) ** 0.7, 0.035, 0.93)) ** piece.depth
     return through
 
 
-def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, table_rgb: Array) -> None:
-    """Paint a piece over what `out` (h, w, 3) shows; `table_rgb` (3,) is the light that the table throws back."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """What a piece stands in: the light (h, w, 3) of the whole ground without pieces, the rays that see it, its height."""
+
+    ground: Colours
+    grid: Grid
+    z_mm: float
+    mean_rgb: Array
+
+    def mirrored(self, from_mm: Colours, towards: Colours, sky: Array) -> Colours:
+        """Light (h, w, 3) that comes to places (h, w, 3) against directions (h, w, 3): of the ground where these fall, or the sky's."""
+        falls = towards[..., 2] < -0.02
+        reach = np.where(falls, (np.float32(self.z_mm) - from_mm[..., 2]) / np.where(falls, towards[..., 2], np.float32(-1.0)), np.float32(0.0))
+        places = from_mm + np.clip(reach, 0, MIRROR_MM)[..., None] * towards
+        pixels = project(places.reshape(-1, 3).astype(float), self.grid.camera, self.grid.lens).astype(np.float32)
+        shape = falls.shape
+        u, v = pixels[:, 0].reshape(shape), pixels[:, 1].reshape(shape)
+        seen = np.asarray(cv2.remap(self.ground, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        light: Colours = np.where(falls[..., None], seen, sky.astype(np.float32))
+        return light
+
+
+def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, around: Around) -> None:
+    """Paint a piece over what `out` (h, w, 3) shows."""
     box = grid.around(piece.solid.vertices_mm, 3.0)
     if box is None:
         return
     part = grid.crop(box)
-    shell = _Shell(piece, stage, part, table_rgb)
+    shell = _Shell(piece, stage, part, around)
     share = part.silhouette(shell.corners)[..., None]
     behind, before = shell.layer(shell.away), shell.layer(shell.facing)
     below = out[box]
@@ -56,8 +84,8 @@ def draw_piece(out: Colours, piece: ScenePiece, stage: Stage, grid: Grid, table_
 class _Shell:
     """One piece before one camera: its corners, faces and edges, ready to be layered."""
 
-    def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, table_rgb: Array) -> None:
-        self.piece, self.stage, self.part, self.table_rgb = piece, stage, part, table_rgb
+    def __init__(self, piece: ScenePiece, stage: Stage, part: Grid, around: Around) -> None:
+        self.piece, self.stage, self.part, self.around = piece, stage, part, around
         self.world = piece.solid.vertices_mm
         self.corners = part.to_camera(self.world)
         outer, centre = self.world, self.world[:4].mean(axis=0)
@@ -114,51 +142,65 @@ class _Shell:
         normal = normal / np.linalg.norm(normal)
         middle = corners.mean(axis=0)
         sky = self.stage.ambient * (0.55 + 0.45 * normal[2])
-        light = openness * (sum(lamp_light(lamp, middle, normal) for lamp in self.stage.lamps) + sky + BOUNCE * (1 - normal[2]) * self.table_rgb)
-        back = np.array(ALBEDO[self.piece.colour]) * light
-        shine = openness**4 * self._shine(middle, normal)
-        strips = self.strips[..., None]
+        lamps = sum(lamp_light(lamp, middle, normal) for lamp in self.stage.lamps)
+        light = openness * (lamps + sky + BOUNCE * (1 - normal[2]) * self.around.mean_rgb)
+        back = np.array(self.piece.rgb) * light
+        gloss, strips = self.piece.gloss, self.strips[..., None]
+        mirror, mirrored = self._mirror(middle, normal)
+        mirrored *= np.float32(openness**2)
         if not self.piece.see_through:
-            added = back * (1 + 0.30 * strips) + 0.05 * strips * light.mean() + shine[..., None]
+            added = back * (1 + 0.25 * gloss * strips) + 0.05 * gloss * strips * light.mean() + mirrored
             return np.zeros_like(added, np.float32), added.astype(np.float32)
         sight = self.part.camera.eye_mm - middle
         facing = abs(float(sight @ normal)) / float(np.linalg.norm(sight))
         through = tint(self.piece) ** (1 / max(facing, 0.35))
-        mirror = 0.04 + 0.5 * (1 - facing) ** 5
-        added = back * (0.16 + 0.55 * strips) * self.sparkle[..., None] + mirror * 0.5 * sky + 1.4 * shine[..., None]
+        added = back * (0.16 + 0.55 * strips) * self.sparkle[..., None] + mirrored
         return (through * (1 - 0.45 * strips) * (1 - mirror)).astype(np.float32), added.astype(np.float32)
 
-    def _shine(self, middle: Array, normal: Array) -> Plane:
-        """Gloss of the lamps on a face, (h, w): Blinn's half-way vector at each pixel's place on the face."""
-        turn = self.part.camera.rotation
-        n, at = turn @ normal, self.part.to_camera(middle[None])[0]
-        facing = self.part.x * np.float32(n[0]) + self.part.y * np.float32(n[1]) + np.float32(n[2])
-        reach = np.float32(at @ n) / np.where(np.abs(facing) < 1e-3, np.float32(-1e-3), facing)
-        place = np.stack([self.part.x * reach, self.part.y * reach, reach])
+    def _mirror(self, middle: Array, normal: Array) -> tuple[Colours, Colours]:
+        """The share (h, w, 1) of light that a face mirrors at each pixel (Schlick), and the light (h, w, 3) that it so adds."""
+        turn = self.part.camera.rotation.astype(np.float32)
+        rays: Colours = np.stack([self.part.x, self.part.y, np.ones_like(self.part.x)], axis=-1) @ turn
+        rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
+        n, eye = normal.astype(np.float32), self.part.camera.eye_mm
+        against = rays @ n
+        towards = np.asarray(rays - 2 * against[..., None] * n, np.float32)
+        reach = np.float32((middle - eye) @ normal) / np.where(np.abs(against) < 1e-3, np.float32(1e-3), against)
+        places = np.asarray(eye + reach[..., None] * rays, np.float32)
+        share = np.float32(self.piece.gloss) * (np.float32(0.04) + np.float32(0.96) * (1 - np.clip(np.abs(against), 0, 1)) ** 5)[..., None]
+        sky = np.full(3, 0.6 * self.stage.ambient)
+        return share, share * self.around.mirrored(places, towards, sky) + np.float32(self.piece.gloss) * self._shine(places, towards)[..., None]
+
+    def _shine(self, places: Colours, towards: Colours) -> Plane:
+        """Gloss of the lamps, (h, w): how nearly places (h, w, 3) mirror a lamp along directions (h, w, 3)."""
         total = np.zeros(self.part.x.shape, np.float32)
         for lamp in self.stage.lamps:
-            lamp_at = self.part.to_camera(np.array([lamp.at_mm]))[0].astype(np.float32)
-            towards = lamp_at[:, None, None] - place
-            half = towards / np.linalg.norm(towards, axis=0) - place / np.linalg.norm(place, axis=0)
-            cosine = np.einsum("k,khw->hw", n.astype(np.float32), half) / np.linalg.norm(half, axis=0)
+            to_lamp = np.array(lamp.at_mm, np.float32) - places
+            cosine = np.einsum("hwk,hwk->hw", towards, to_lamp) / np.linalg.norm(to_lamp, axis=-1)
             total += np.float32(SHINE * lamp.power) * np.clip(cosine, 0, 1) ** np.float32(SHINE_POWER)
         return total
 
     def _edge_strips(self) -> Plane:
-        """Coverage (h, w) by the rounded edges that can be seen: all of them through see-through plastic."""
+        """Coverage (h, w) by the rounded edges that can be seen: through see-through plastic all of them, the shell's inner ones too."""
         seen = {frozenset((a, b)) for face in self.facing for a, b in zip(face, (*face[1:], face[0]), strict=True)}
         strips = np.zeros(self.part.x.shape, np.float32)
-        focal = self.part.lens.matrix[0][0]
         for a, b in EDGES:
-            if not self.piece.see_through and frozenset((a, b)) not in seen:
-                continue
-            start, end = self.corners[a], self.corners[b]
-            if np.linalg.norm(np.cross(start, end)) < 1e-6:
-                continue
-            half_px = np.float32(EDGE_MM * focal / (0.5 * (start[2] + end[2])))
-            strip = np.clip(half_px + np.float32(0.5) - np.abs(self.part.beyond(np.cross(start, end))), 0, 1) * min(1.0, float(half_px) * 2)
-            strips = np.maximum(strips, strip)
+            if self.piece.see_through or frozenset((a, b)) in seen:
+                strips = np.maximum(strips, self._strip(self.corners[a], self.corners[b]))
+        if self.piece.see_through and self.piece.wall_mm > 0:
+            inner = self.part.to_camera(self.inner)
+            for a, b in EDGES[4:]:
+                strips = np.maximum(strips, np.float32(INNER_EDGES) * self._strip(inner[a], inner[b]))
         return strips
+
+    def _strip(self, start: Array, end: Array) -> Plane:
+        normal = np.cross(start, end)
+        if np.linalg.norm(normal) < 1e-6:
+            return np.zeros(self.part.x.shape, np.float32)
+        half_px = np.float32(EDGE_MM * self.part.lens.matrix[0][0] / (0.5 * (start[2] + end[2])))
+        beside = np.abs(self.part.beyond(normal))
+        strip: Plane = np.clip(half_px + np.float32(0.5) - beside, 0, 1) * min(1.0, float(half_px) * 2)
+        return strip
 
     def _sparkle(self) -> Plane:
         """Uneven glitter of see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
@@ -167,5 +209,7 @@ class _Shell:
         (v0, v1), (u0, u1) = self.part.span(self.world, 3.0)
         grains = cv2.GaussianBlur(rng.standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6)
         rows, columns = self.part.x.shape
-        sparkle: Plane = np.exp(np.float32(1.5) * grains - np.float32(0.3)).astype(np.float32)[-v0 : rows - v0, -u0 : columns - u0]
+        sparkle: Plane = np.exp(np.float32(3.0 * self.piece.glitter) * grains - np.float32(1.1 * self.piece.glitter**2)).astype(np.float32)[
+            -v0 : rows - v0, -u0 : columns - u0
+        ]
         return sparkle

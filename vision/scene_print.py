@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from table.solids import Array
 from vision.scene import Print, Rgb
-from vision.scene_grid import Plane
+from vision.scene_grid import Plane, fill_polygon
 
 Colours = NDArray[np.float32]
 Points = Sequence[tuple[float, float]] | Array
-_Draw = Callable[[NDArray[np.uint8], NDArray[np.int32]], object]
+_Draw = Callable[[NDArray[np.uint8], Array], None]
 
 SHIFT = 4
 """OpenCV draws at sixteenths of a texel."""
@@ -34,7 +34,7 @@ GLYPHS: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
 class Sheet:
     """A sheet of card to draw on.  Places are (x, y) mm from its middle, y away from the reader; colours are linear.
 
-    Drawing keeps to a few hundredths of a mm of what it is told.
+    What is filled keeps to a few hundredths of a mm of what it is told; lines may be a texel wider.
     """
 
     def __init__(self, width_mm: float, depth_mm: float, rgb: Rgb, texel_mm: float) -> None:
@@ -44,13 +44,18 @@ class Sheet:
         self._rgb[:] = rgb
 
     def fill(self, outline: Points, rgb: Rgb) -> None:
-        """Fill a polygon."""
-        self._ink(outline, 0.0, rgb, lambda mask, points: cv2.fillPoly(mask, [points], 255, cv2.LINE_AA, SHIFT))
+        """Fill a convex polygon."""
+        self._ink(outline, 0.0, rgb, fill_polygon)
 
     def line(self, points: Points, width_mm: float, rgb: Rgb, closed: bool = False) -> None:
         """Draw along points with a pen of a width; no thinner than a texel."""
         texels = max(1, round(width_mm / self._texel_mm))
-        self._ink(points, width_mm, rgb, lambda mask, at: cv2.polylines(mask, [at], closed, 255, texels, cv2.LINE_AA, SHIFT))
+
+        def draw(mask: NDArray[np.uint8], places: Array) -> None:
+            at = np.round(places * (1 << SHIFT)).astype(np.int32).reshape(-1, 1, 2)
+            cv2.polylines(mask, [at], closed, 255, texels, cv2.LINE_AA, SHIFT)
+
+        self._ink(points, width_mm, rgb, draw)
 
     def disc(self, middle: tuple[float, float], radius_mm: float, rgb: Rgb) -> None:
         """Fill a circle."""
@@ -78,7 +83,7 @@ class Sheet:
         if u1 <= u0 or v1 <= v0:
             return
         mask = np.zeros((v1 - v0, u1 - u0), np.uint8)
-        draw(mask, np.round((places - (u0, v0)) * (1 << SHIFT)).astype(np.int32).reshape(-1, 1, 2))
+        draw(mask, places - (u0, v0))
         part = self._rgb[v0:v1, u0:u1]
         part += (mask / np.float32(255))[..., None] * (np.array(rgb, np.float32) - part)
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.solids import Array, convex_hull
+from table.solids import Array
 from vision.scene import Lamp, Limb, Rgb, Stage
-from vision.scene_grid import Grid, Plane
+from vision.scene_grid import Grid, Plane, fill_polygon
 
 Colours = NDArray[np.float32]
 
-DISC = np.column_stack([np.cos(2.399963 * np.arange(9)), np.sin(2.399963 * np.arange(9))]) * np.sqrt((np.arange(9) + 0.5) / 9)[:, None]
-"""Nine points spread evenly over a disc (Vogel's spiral): a round lamp as nine small ones."""
+LAMP_POINTS = 20
+_TURNS = 2.399963 * np.arange(LAMP_POINTS)
+DISC = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)]) * np.sqrt((np.arange(LAMP_POINTS) + 0.5) / LAMP_POINTS)[:, None]
+"""Points spread evenly over a disc (Vogel's spiral): a round lamp as many small ones."""
 SKY = tuple((np.cos(turn), np.sin(turn), 1.1) for turn in 2 * np.pi * np.arange(7) / 7)
 """Directions that stand for the light that comes from all around."""
 SKY_SOFT_MM = 9.0
-EDGE_MM = 0.5
-"""Width of the edge of one lamp point's shadow."""
+TEXEL_MM, MOST_TEXELS = 0.4, 400
+"""How finely a shadow is known, and how many texels a side it has at most."""
+GLINT_MM = 0.5
 
 
 def irradiance(at: tuple[Plane, Plane], z_mm: float, stage: Stage) -> Colours:
@@ -56,45 +61,70 @@ def sheen(at: tuple[Plane, Plane], lamps: tuple[Lamp, ...], eye_mm: Array, z_mm:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shadow:
-    """What a body takes of the light on the plane z: outlines (n, 2), each with the share (3,) of all light that it stops
-    and the width of its edge in mm."""
+    """What a body takes of the light on the plane z: the share `lost` (h, w, 3) of it, on a grid of `texel_mm` with rows along
+    y, whose first texel has its middle at `corner_mm` (2,)."""
 
-    parts: tuple[tuple[Array, Array, float], ...]
+    lost: Colours
+    corner_mm: Array
+    texel_mm: float
     z_mm: float
 
     def reach_mm(self) -> Array:
         """Corners (4, 3) of a rectangle on its plane around all that it can darken."""
-        soft_mm = max(soft_mm for _, _, soft_mm in self.parts)
-        places = np.concatenate([outline for outline, _, _ in self.parts])
-        (x0, y0), (x1, y1) = places.min(axis=0) - soft_mm, places.max(axis=0) + soft_mm
+        x0, y0 = self.corner_mm
+        x1, y1 = self.corner_mm + self.texel_mm * np.array(self.lost.shape[1::-1])
         return np.array([[x, y, self.z_mm] for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))])
 
     def cast(self, out: Colours, passes: Rgb, grid: Grid) -> None:
-        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body."""
+        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body, unevenly as through plastic."""
         box = grid.around(self.reach_mm(), 4.0)
         if box is None:
             return
         x, y = grid.crop(box).on_plane(self.z_mm)
-        lost = np.zeros((*x.shape, 3), np.float32)
-        for outline, share, soft_mm in self.parts:
-            lost += _inside(outline, x, y, soft_mm)[..., None] * share.astype(np.float32)
-        out[box] *= 1 - lost * (1 - np.array(passes, np.float32))
+        scale, (x0, y0) = np.float32(1 / self.texel_mm), self.corner_mm.astype(np.float32)
+        lost = np.asarray(cv2.remap(self.lost, (x - x0) * scale, (y - y0) * scale, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT), np.float32)
+        if any(passes):
+            step = np.float32(1 / GLINT_MM)
+            lost *= 1 - cv2.remap(_glints(), x * step, y * step, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)[..., None] * np.array(
+                passes, np.float32
+            )
+        out[box] *= 1 - lost
+
+
+@lru_cache(maxsize=1)
+def _glints() -> Plane:
+    """How unevenly plastic throws light on the table, mean 1, on a seamless tile."""
+    noise = np.random.default_rng(4).standard_normal((256, 256), dtype=np.float32)
+    smooth = cv2.GaussianBlur(np.tile(noise, (3, 3)), (0, 0), 1.3)[256:512, 256:512]
+    uneven = np.exp(np.float32(0.35) * smooth / smooth.std())
+    glints: Plane = (uneven / uneven.mean()).astype(np.float32)
+    return glints
 
 
 def shadow_of(vertices_mm: Array, stage: Stage, z_mm: float) -> Shadow:
     """The shadow of a convex body (n, 3) on the plane z."""
-    middle = vertices_mm.mean(axis=0)
-    up = np.array([0.0, 0.0, 1.0])
+    middle, up = vertices_mm.mean(axis=0), np.array([0.0, 0.0, 1.0])
     sky = np.full(3, stage.ambient)
     lights = [lamp_light(lamp, middle, up) for lamp in stage.lamps]
     total = np.maximum(sky + sum(lights), 1e-6)
-    parts: list[tuple[Array, Array, float]] = []
-    for lamp, light in zip(stage.lamps, lights, strict=True):
-        rim = lamp.radius_mm * np.column_stack([DISC, np.zeros(len(DISC))])
-        share = light / total / len(DISC)
-        parts += [(_thrown(vertices_mm, np.asarray(lamp.at_mm) + point, z_mm), share, EDGE_MM) for point in rim]
-    parts += [(_thrown(vertices_mm, middle + 1e6 * np.array(direction), z_mm), sky / total / len(SKY), SKY_SOFT_MM) for direction in SKY]
-    return Shadow(tuple(parts), z_mm)
+    rims = [np.asarray(lamp.at_mm) + lamp.radius_mm * np.column_stack([DISC, np.zeros(len(DISC))]) for lamp in stage.lamps]
+    groups = [np.array([_thrown(vertices_mm, point, z_mm) for point in rim]) for rim in rims]
+    groups.append(np.array([_thrown(vertices_mm, middle + 1e6 * np.array(direction), z_mm) for direction in SKY]))
+    reach = np.concatenate([group.reshape(-1, 2) for group in groups])
+    low, high = reach.min(axis=0) - SKY_SOFT_MM, reach.max(axis=0) + SKY_SOFT_MM
+    texel = max(TEXEL_MM, float((high - low).max()) / MOST_TEXELS)
+    width, depth = np.ceil((high - low) / texel).astype(int) + 1
+    lost = np.zeros((depth, width, 3), np.float32)
+    for group, light in zip(groups, [*lights, sky], strict=True):
+        mask, share = np.zeros((depth, width), np.uint8), np.zeros((depth, width), np.float32)
+        for places in ((group - low) / texel).astype(np.float32):
+            mask[:] = 0
+            fill_polygon(mask, np.asarray(cv2.convexHull(places), float).reshape(-1, 2))
+            cv2.accumulate(mask, share)
+        if light is sky:
+            share = np.asarray(cv2.GaussianBlur(share, (0, 0), 0.3 * SKY_SOFT_MM / texel), np.float32)
+        lost += share[..., None] * (light / total / 255 / len(group)).astype(np.float32)
+    return Shadow(lost, low, texel, z_mm)
 
 
 def cast_limb_shadow(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: Grid, z_mm: float) -> None:
@@ -158,16 +188,7 @@ def from_axis(x: Plane, y: Plane, a: tuple[float, float], b: tuple[float, float]
 
 
 def _thrown(vertices_mm: Array, lamp_mm: Array, z_mm: float) -> Array:
-    """Outline (n, 2) of the shadow of a convex body under one point of light."""
+    """Where one point of light throws the vertices of a body on the plane z, (n, 2)."""
     rise = (lamp_mm[2] - z_mm) / np.maximum(lamp_mm[2] - vertices_mm[:, 2], 1.0)
-    return convex_hull(lamp_mm[:2] + (vertices_mm[:, :2] - lamp_mm[:2]) * rise[:, None])
-
-
-def _inside(outline: Array, x: Plane, y: Plane, soft_mm: float) -> Plane:
-    """1 inside a counter-clockwise convex outline, 0 outside, over a border `soft_mm` wide."""
-    share = np.ones(x.shape, np.float32)
-    for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
-        length = float(np.hypot(bx - ax, by - ay)) or 1.0
-        nx, ny = np.float32(-(by - ay) / length / soft_mm), np.float32((bx - ax) / length / soft_mm)
-        share *= np.clip(nx * (x - np.float32(ax)) + ny * (y - np.float32(ay)) + np.float32(0.5), 0, 1)
-    return share
+    thrown: Array = lamp_mm[:2] + (vertices_mm[:, :2] - lamp_mm[:2]) * rise[:, None]
+    return thrown

@@ -166,9 +166,9 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
 
 
 def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
-    """Table, mat, one or two lamps and a sensor, none like the one before."""
+    """Table, mat, one to three lamps and a sensor, none like the one before."""
     table = replace(
-        TABLES[int(rng.integers(len(TABLES)))],
+        _redyed(TABLES[int(rng.integers(len(TABLES)))], rng),
         contrast=float(rng.uniform(0.05, 0.35)),
         grain_deg=float(rng.uniform(0, 180)),
         gloss=float(rng.choice([0.0, 0.03, 0.12])),
@@ -181,20 +181,20 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
             radius_mm=float(rng.uniform(20, 160)),
             rgb=(1.0, float(rng.uniform(0.86, 1.0)), float(rng.uniform(0.72, 1.05))),
         )
-        for _ in range(int(rng.integers(1, 3)))
+        for _ in range(int(rng.integers(1, 4)))
     )
     ambient = float(rng.uniform(0.2, 0.5))
     light = ambient + sum(lamp.power for lamp in lamps)
     over_exposed = rng.random() < 0.12
     exposure = float(rng.uniform(1.4, 2.2) if over_exposed else rng.uniform(0.75, 1.25)) / light
     sensor = Sensor(
-        blur_px=float(rng.uniform(0.55, 0.9)),
+        blur_px=float(rng.uniform(0.9, 1.4) if rng.random() < 0.12 else rng.uniform(0.5, 0.9)),
         exposure=(exposure * float(rng.uniform(0.94, 1.06)), exposure, exposure * float(rng.uniform(0.92, 1.08))),
         vignetting=float(rng.uniform(0.0, 0.35)),
-        shot_noise=float(rng.uniform(0.008, 0.028)),
+        shot_noise=float(rng.uniform(0.03, 0.06) if rng.random() < 0.12 else rng.uniform(0.008, 0.028)),
         read_noise=float(rng.uniform(0.002, 0.006)),
     )
-    mat = replace(MATS[int(rng.integers(len(MATS)))], contrast=float(rng.uniform(0.08, 0.3))) if rng.random() < 0.75 else None
+    mat = replace(_redyed(MATS[int(rng.integers(len(MATS)))], rng), contrast=float(rng.uniform(0.08, 0.3))) if rng.random() < 0.75 else None
     bounds = cv2.boundingRect(np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32).reshape(-1, 1, 2))
     x, y, width, depth = (float(value) for value in bounds)
     edge = rng.uniform(200, 800, 4)
@@ -204,8 +204,31 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
         sensor=sensor,
         ambient=ambient,
         mat=mat,
-        squares=SQUARES[int(rng.integers(len(SQUARES)))],
+        squares=_random_squares(rng),
+        frame_rgb=_times((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
         frame_mm=float(rng.uniform(6, 18)),
         table_mm=(x - float(edge[0]), y - float(edge[1]), x + width + float(edge[2]), y + depth + float(edge[3])),
         seed=int(rng.integers(1 << 30)),
     )
+
+
+def _redyed(surface: Surface, rng: np.random.Generator) -> Surface:
+    """The same stuff in another shade, now and then in another colour altogether."""
+    rgb = np.array(surface.rgb)
+    if surface.kind != "wood" and rng.random() < 0.35:
+        rgb = rng.permutation(rgb)
+    r, g, b = (float(np.clip(value, 0.012, 0.75)) for value in rgb * np.exp(rng.uniform(-0.5, 0.5)) * rng.uniform(0.85, 1.15, 3))
+    return replace(surface, rgb=(r, g, b))
+
+
+def _random_squares(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
+    """Dark and light squares: those of well-known boards, lighter, darker or paler."""
+    dark, light = SQUARES[int(rng.integers(len(SQUARES)))]
+    if rng.random() < 0.3:
+        return dark, light
+    return _times(dark, float(np.exp(rng.uniform(-0.3, 0.9)))), _times(light, float(rng.uniform(0.7, 1.1)))
+
+
+def _times(rgb: Rgb, factor: float) -> Rgb:
+    r, g, b = (float(min(factor * value, 0.85)) for value in rgb)
+    return r, g, b

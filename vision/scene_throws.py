@@ -12,7 +12,7 @@ from table.boards import within
 from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import Array, Pose, Solid, lying, on_top, upright
-from vision.scene import ALWAYS_OPAQUE, ScenePiece
+from vision.scene import ALBEDO, ALWAYS_OPAQUE, Rgb, ScenePiece
 from vision.scene_ground import table_z_mm
 from vision.scene_poses import is_free, leaning_on, slid_against
 
@@ -45,7 +45,9 @@ class Thrower:
         shares = rng.random(len(setup.colours)) if mixed else np.full(len(setup.colours), rng.random())
         self.opaque = {colour for colour, share in zip(setup.colours, shares, strict=True) if share < opaque_share} | set(ALWAYS_OPAQUE)
         self.hollow = bool(rng.random() < 0.8)
-        self.depth = float(rng.uniform(0.6, 1.8))
+        self.depth, self.glitter = float(rng.uniform(0.5, 1.9)), float(rng.choice([0.0, rng.uniform(0.1, 0.6)]))
+        self.gloss = float(rng.choice([0.0, rng.uniform(0.2, 1.0), 1.0]))
+        self.dyes = {colour: _shade(ALBEDO[colour], rng) for colour in setup.colours}
         self.placed: list[Placed] = []
 
     def place(
@@ -53,7 +55,8 @@ class Thrower:
     ) -> Placed:
         """Put a piece down just so, of the first size if none is named."""
         size = size or self.size
-        piece = ScenePiece(solid, colour, colour not in self.opaque, size.wall_mm if self.hollow else 0.0, self.depth)
+        wall_mm = size.wall_mm if self.hollow else 0.0
+        piece = ScenePiece(solid, colour, colour not in self.opaque, wall_mm, self.depth, self.dyes[colour], self.gloss, self.glitter)
         self.placed.append(Placed(piece, size.name, pose, base_mm, heading_deg, role))
         return self.placed[-1]
 
@@ -117,6 +120,12 @@ class Thrower:
         low, high = outline.min(axis=0) - 22, outline.max(axis=0) + 22
         beside = bool((plan.max(axis=0) < low).any() or (plan.min(axis=0) > high).any())
         return beside and clear_of_cards(self.setup, plan.mean(axis=0), float(np.ptp(plan, axis=0).max()))
+
+
+def _shade(rgb: Rgb, rng: np.random.Generator) -> Rgb:
+    """A colour as another maker would have it."""
+    r, g, b = (float(min(value, 0.85)) for value in np.array(rgb) * rng.uniform(0.75, 1.25) * rng.uniform(0.88, 1.12, 3))
+    return r, g, b
 
 
 def clear_of_cards(setup: Setup, place_mm: Array, reach_mm: float) -> bool:

@@ -19,6 +19,7 @@ from vision.light import linear
 from vision.render import Renderer, render
 from vision.scene import NO_NOISE, Lamp, Limb, Scene, ScenePiece, Sensor, Stage, Surface, look_at, reaching_arm
 from vision.scene_cases import random_case, truth_document, write_case
+from vision.scene_shadow import shadow_of
 
 SQUARE = 40.0
 GREY = Surface("paper", (0.4, 0.4, 0.4), contrast=0.0)
@@ -197,7 +198,7 @@ def test_one_sees_the_board_through_see_through_plastic_only():
     at = np.round(project(np.array([[2 * SQUARE + side, 2 * SQUARE - 5, 8.0] for side in (-6, 6)]), PLACE, CHESS.camera)).astype(int)
 
     def contrast(see_through):
-        light = Renderer(CHESS, PLACE).light(Scene(replace(EVEN, squares=tuple(squares)), (ScenePiece(piece, "yellow", see_through),)))
+        light = Renderer(CHESS, PLACE).light(Scene(replace(EVEN, squares=tuple(squares)), (ScenePiece(piece, "yellow", see_through, gloss=0.0),)))
         patches = [cv2.blur(light, (5, 5))[v, u] for u, v in at]
         return np.abs(patches[0] - patches[1])
 
@@ -214,12 +215,47 @@ def test_shadows_fall_away_from_the_lamp_and_are_lighter_under_see_through_plast
 
     def shaded(*pieces):
         light = Renderer(OPEN, PLACE).light(Scene(stage, pieces))
-        return [light[v, u].mean() for u, v in at]
+        return [light[v - 3 : v + 4, u - 3 : u + 4].mean() for u, v in at]
 
     bare, opaque, through = shaded(), shaded(ScenePiece(solid, "white")), shaded(ScenePiece(solid, "clear", True))
     assert opaque[0] < 0.6 * bare[0]
     assert opaque[0] < through[0] < bare[0]
     assert opaque[1] > 0.8 * bare[1]
+
+
+def test_a_shadow_covers_what_a_small_lamp_cannot_see():
+    """Its area and its middle against the hull of the corners thrown on the table from the lamp's middle."""
+    solid, lamp = lying(LARGE, 100, 80, 33), Lamp((300.0, 400.0, 500.0), 0.9, radius_mm=1.0)
+    corners = solid.vertices_mm
+    thrown = np.array(lamp.at_mm) + (corners - lamp.at_mm) * (lamp.at_mm[2] / (lamp.at_mm[2] - corners[:, 2]))[:, None]
+    hull = cv2.moments(cv2.convexHull(thrown[:, :2].astype(np.float32)))
+    shadow = shadow_of(corners, replace(LAMPS, lamps=(lamp,), ambient=0.0), 0.0)
+    lost = shadow.lost[..., 1].astype(float)
+    assert lost.max() == pytest.approx(1.0, abs=0.01)
+    assert lost.sum() * shadow.texel_mm**2 == pytest.approx(hull["m00"], rel=0.02)
+    rows, columns = np.mgrid[: lost.shape[0], : lost.shape[1]]
+    middle = shadow.corner_mm + shadow.texel_mm * np.array([(lost * columns).sum(), (lost * rows).sum()]) / lost.sum()
+    assert middle == pytest.approx(np.array([hull["m10"], hull["m01"]]) / hull["m00"], abs=0.15)
+
+
+def test_see_through_plastic_tints_its_shadow():
+    solid, beside = upright(LARGE, 100, 80, 0), np.round(project(np.array([[100.0, 63.0, 0.0]]), PLACE, OPEN.camera)[0]).astype(int)
+    light = Renderer(OPEN, PLACE).light(Scene(LAMPS, (ScenePiece(solid, "red", True),)))
+    shade = light[beside[1] - 2 : beside[1] + 3, beside[0] - 2 : beside[0] + 3].mean(axis=(0, 1))
+    assert shade[0] > 1.2 * shade[1]
+
+
+def test_polished_faces_mirror_the_ground_and_rough_ones_do_not():
+    solid = upright(LARGE, 130, 90, 31)
+    spot = np.round(project(solid.vertices_mm[[0, 1, 4]].mean(axis=0)[None], PLACE, OPEN.camera)[0]).astype(int)
+
+    def seen(ground, gloss):
+        stage = replace(EVEN, table=Surface("paper", ground, contrast=0.0))
+        return Renderer(OPEN, PLACE).light(Scene(stage, (ScenePiece(solid, "black", gloss=gloss),)))[spot[1], spot[0]]
+
+    green, grey = (0.05, 0.6, 0.05), (0.2333, 0.2333, 0.2333)
+    assert seen(green, 1.0)[1] > 1.3 * seen(grey, 1.0)[1]
+    assert seen(green, 0.0)[1] < 1.2 * seen(grey, 0.0)[1]
 
 
 def test_pieces_hide_what_is_behind_them_in_whatever_order_they_are_named():

@@ -84,6 +84,14 @@ def test_what_is_printed_is_seen_where_it_is(turn):
     assert centroid(light.astype(float)) == pytest.approx(pixel(x, y), abs=0.06)
 
 
+def test_what_is_filled_has_its_area():
+    for outline in ([(-20, -10), (20, -10), (20, 10), (-20, 10)], [(0, -15), (14, 9), (-11, 12)]):
+        sheet = Sheet(60.0, 60.0, (0.0, 0.0, 0.0), 0.2)
+        sheet.fill(outline, (0.5, 0.5, 0.5))
+        area = cv2.contourArea(np.array(outline, np.float32))
+        assert sheet.print().rgb[..., 0].sum() / 0.5 * 0.2**2 == pytest.approx(area, rel=0.01)
+
+
 def test_a_sheet_is_read_from_the_near_side():
     sheet = Sheet(60.0, 60.0, (0.0, 0.0, 0.0), 0.2)
     sheet.fill([(10, 10), (20, 10), (20, 20), (10, 20)], (0.3, 0.3, 0.3))
