@@ -1,4 +1,7 @@
-"""Time the rules of every game and write docs/ENGINES.md (`make bench-engines`): random playouts, perft, players against each other."""
+"""Time the rules of every game and write docs/ENGINES.md (`make bench-engines`): random playouts, perft, players against each other.
+
+What stands there from `KEPT` on, figures of runs that take hours, is kept as it is.
+"""
 
 from __future__ import annotations
 
@@ -128,10 +131,12 @@ def match_rows(games: int) -> list[str]:
     return rows
 
 
-TEXT = """# How fast the rules are
+KEPT = "## What the tests found\n"
+TEXT = """# The rules: how fast they are, and what the tests found
 
 Measured {date} with Rinkside {version} (commit {commit}) on one of {machine}.
-`make bench-engines` writes this page; no figure on it is typed by hand. Times are processor time: what else the machine did is left out.
+`make bench-engines` writes this page down to "What the tests found"; no figure before that is typed by hand. Times are processor time:
+waiting for other work on the machine is left out, though that still slows what runs beside it.
 
 ## Random playouts
 Whole games from the start, each move chosen by chance among the legal ones and checked again when it is played; nothing but the
@@ -158,13 +163,6 @@ Size 5, each begins every second game.
 
 The search is alpha-beta, one move deeper at a time, until its nodes are spent; it takes no clock, so it plays alike everywhere.
 
-## More examples
-`make test` plays a few games of each kind through `tests/engines/conformance`, the same ones every time. To try so many in each of
-its tests, for each game, takes hours:
-
-```sh
-RINKSIDE_EXAMPLES=20000 .venv/bin/python -m pytest tests/engines/conformance
-```
 """
 
 
@@ -194,7 +192,8 @@ def main(seconds: float, games: int, out: Path) -> None:
         perft="\n".join(perft_rows()),
         matches="\n".join(match_rows(games)),
     )
-    out.write_text(text, encoding="utf-8")
+    page = out.read_text(encoding="utf-8") if out.exists() else ""
+    out.write_text(text + page[page.index(KEPT) :] if KEPT in page else text, encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -26,6 +26,8 @@ ROOT = Path(__file__).parents[1]
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
 LOADED_BEFORE = ("pytest", "_pytest.python", "hypothesis.strategies", "numpy", "scipy.optimize", "msgspec", "table.observation", "table.clearance")
 """What every mutant needs and none changes."""
+LATE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""pytest says of what is loaded before it that it comes too late to rewrite."""
 OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -112,7 +114,7 @@ def noticed(mutant: Mutant | None, game: str, limit_s: int) -> bool:
         sys.meta_path.insert(0, _Finder(mutant))
     tests = ["conformance/test_data.py", game, "conformance/test_games.py"]
     pytest = importlib.import_module("pytest")
-    failed = pytest.main([*(f"tests/engines/{path}" for path in tests), "-xq", "-k", game, "-p", "no:cacheprovider"])
+    failed = pytest.main([*(f"tests/engines/{path}" for path in tests), "-xq", "-k", game, "-p", "no:cacheprovider", *LATE])
     os._exit(int(failed))
 
 

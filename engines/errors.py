@@ -19,10 +19,9 @@ class Violation:
     said: str
     meant: tuple[str, ...] = ()
 
-    @property
-    def error(self) -> IllegalMove:
-        """What `play` raises."""
-        return AmbiguousMove(self) if self.meant else IllegalMove(self)
+    def error(self, tried: object) -> IllegalMove:
+        """What `play` raises for a move."""
+        return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
     def __str__(self) -> str:
         return f"{self.said} ({self.clause})"
@@ -33,10 +32,10 @@ class InvalidNotation(InputError):  # noqa: N818  # the name that the field uses
 
 
 class IllegalMove(ValueError):  # noqa: N818
-    """A readable move that the rules forbid now; `violation` says which rule."""
+    """A readable move that the rules forbid now; the message quotes it, `violation` says which rule."""
 
-    def __init__(self, violation: Violation) -> None:
-        super().__init__(str(violation))
+    def __init__(self, violation: Violation, tried: object) -> None:
+        super().__init__(f"'{tried}': {violation}")
         self.violation = violation
 
 

@@ -82,8 +82,9 @@ def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by
     if not fitting:
         raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {shown}, which agrees with none")
     if len(fitting) > 1:
-        said = f"{shown} agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces."
-        raise AmbiguousMove(Violation("boule.answer.which", "ruling ice_boule.2", said, tuple(choice.moves[-1] for choice in fitting)))
+        said = f"It agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces."
+        which = tuple(move for choice in fitting for move in choice.moves[-1:])
+        raise AmbiguousMove(Violation("boule.answer.which", "ruling ice_boule.2", said, which), shown)
     (choice,) = fitting
     return Accepted(
         code=asked.code,

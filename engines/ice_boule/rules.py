@@ -85,7 +85,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move, in which an end that is over is scored; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise wrong.error
+        raise wrong.error(move)
     match move:
         case Line():
             return replace(state, line=move)

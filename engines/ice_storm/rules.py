@@ -77,7 +77,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise wrong.error
+        raise wrong.error(move)
     match move:
         case Throw():
             return _throw(_next_round(state) if state.round_over else state, move)

@@ -69,7 +69,7 @@ def legal_moves(state: State) -> LegalMoves:
 def play(state: State, move: Move) -> State:
     """The state after a move, in which the turn has passed over a player who cannot move; raises IllegalMove."""
     if wrong := violation(state, move):
-        raise wrong.error
+        raise wrong.error(move)
     seat = state.seat or 0
     to = 1 << move.to_cell
     moved = state.ships[seat] ^ (1 << move.from_cell | to)

@@ -159,7 +159,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise wrong.error
+        raise wrong.error(move)
     state = replace(state, sunk=None)
     match move:
         case Placing():

@@ -86,7 +86,7 @@ def play(state: State, move: Move) -> State:
     """The state after a move; raises IllegalMove."""
     wrong = violation(state, move)
     if wrong:
-        raise wrong.error
+        raise wrong.error(move)
     match state.phase, move:
         case RollOff(), Roll(pips):
             return _roll_off(state, state.phase, pips)

@@ -134,6 +134,7 @@ def test_violation(game, state, move, code):
     with pytest.raises(IllegalMove, match=re.escape(wrong.said)) as raised:
         game.play(state, move)
     assert raised.value.violation == wrong
+    assert str(raised.value) == f"'{move}': {wrong}"
     assert isinstance(raised.value, AmbiguousMove) == (len(wrong.meant) > 1)
     assert all(str(game.parse_move(text)) == text for text in wrong.meant)
 

@@ -131,6 +131,7 @@ def check_attempt(game, state, move):
         with pytest.raises(IllegalMove) as raised:
             game.play(state, move)
         assert raised.value.violation == wrong
+        assert f"'{move}'" in str(raised.value)
     assert str(state) == line
     assert game.State.parse(line) == state
     return wrong

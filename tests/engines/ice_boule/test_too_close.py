@@ -109,7 +109,7 @@ def test_the_score_too_close_to_call(tables, new_game):
     assert judge_answer(asked, {"blue 2": 20.04, "yellow": 20.02}).moves == asked.choices[0].moves
     assert judge_answer(asked, {"blue 2": 20.02, "yellow": 20.04}).moves == asked.choices[1].moves
     assert judge_answer(asked, {"blue 2": 20.02, "yellow": 20.02}).moves == asked.choices[0].moves
-    with pytest.raises(AmbiguousMove, match="blue 10 mm, yellow 20 mm agrees with 'Blue is nearest, and scores 1 point' and"):
+    with pytest.raises(AmbiguousMove, match="'blue 10 mm, yellow 20 mm': It agrees with 'Blue is nearest, and scores 1 point' and"):
         judge_answer(asked, {"blue": 10.0, "yellow": 20.0})
     game.answer(asked, "Blue is nearest, and scores 2 points")
     assert game.document["end"]["points"] == 2
