@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-engines clean
+.PHONY: demo test lint bench bench-speed bench-engines clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -26,10 +26,13 @@ lint: $(VENV)/ready-dev  ## style and types only
 	@$(BIN)/mypy
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
-	@$(BIN)/python benchmarks/accuracy.py
+	@$(BIN)/python -m benchmarks.accuracy
+
+bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
+	@$(BIN)/python -m benchmarks.speed
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
-	@$(BIN)/python -m benchmarks.engines  # not by its path: there it would take itself for the package
+	@$(BIN)/python -m benchmarks.engines
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,8 +26,11 @@ import click
 
 ROOT = Path(__file__).parents[1]
 BENCH = Path(os.environ.get("RINKSIDE_BENCH", ROOT.parent / "shared" / "bench"))
-KINDS = {"boule": "Ice Boule", "storm": "Ice Storm"}
-"""Kinds that Rinkside reads so far, and the game that they show."""
+KINDS = {"boule": "Ice Boule", "storm": "Ice Storm", "zamboni": "Zamboni Wars", "icebreaker": "Icebreaker", "icefloe": "IceFloe"}
+"""Kinds of photographs, and the game that they show."""
+EMPTY_HELPS = ("boule", "storm")
+"""Kinds of which a picture of the empty table is used; boards with print on them are read without it."""
+ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        return f"{KINDS[self.kind]}{', empty table known' if self.with_empty else ''}"
+        return "All together" if self.kind == ALL else f"{KINDS[self.kind]}{', empty table known' if self.with_empty else ''}"
 
     @property
     def failures(self) -> int:
@@ -113,6 +116,10 @@ def calls(summary: dict[str, Any]) -> str:
     return "–" if counted is None else " / ".join(str(counted.get(key, 0)) for key in ("right", "abstained", "wrong"))
 
 
+def of_all(pair: Sequence[int] | None) -> str:
+    return "–" if not pair else f"{pair[-1]} of {pair[0]}"
+
+
 FIGURES: list[tuple[str, str, Callable[[Run], str]]] = [
     ("photographs", "each of another table, camera and light", lambda run: str(len(run.cases))),
     ("pieces on them", "inside the play area, as the truth has them", lambda run: str(run.summary["pieces"])),
@@ -129,6 +136,8 @@ FIGURES: list[tuple[str, str, Callable[[Run], str]]] = [
     ("truth in the 95 % ellipse", "should be 95 %: less is over-confident, more is timid", lambda run: percent(run.summary["inside_95_ellipse"])),
     ("gap error", "p50 / p95 / max of the gap to the target, Ice Boule", lambda run: spread(run.summary.get("gap_mm"), "mm")),
     ("true gap within its ±", "should be 95 %", lambda run: percent(run.summary.get("gap_inside_95"))),
+    ("counters right", "within 8 mm, of all that lie there", lambda run: of_all(run.summary.get("counters"))),
+    ("tile places right", "has a tile, or has none", lambda run: of_all((run.summary.get("board_state") or [])[::-1])),
     ("calls right / abstained / wrong", "who leads and for how many points; abstained: too close, people are asked", lambda run: calls(run.summary)),
     ("time a photograph", "median, from starting the command to its end", lambda run: median(run, 0)),
     ("processor time", "the same, counting only the work: what else the machine did is left out", lambda run: median(run, 1)),
@@ -146,7 +155,9 @@ def page(runs: Sequence[Run], measured: str) -> str:
     rows = [f"| | {' | '.join(titles)} |", "|---" * (len(runs) + 1) + "|"]
     rows += [f"| {name} | {' | '.join(figure(run) for run in runs)} |" for name, _, figure in FIGURES]
     explained = [f"- **{name}**: {said}" for name, said, _ in FIGURES]
-    mistakes = [f"- {run.title}, {case['case']}: {mistake(wrong)}" for run in runs for case in run.cases for wrong in case["wrong"]]
+    mistakes = [
+        f"- {run.title}, {case['case']}: {mistake(wrong)}" for run in runs if run.kind != ALL for case in run.cases for wrong in case["wrong"]
+    ]
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         version=metadata.version("rinkside"),
@@ -197,7 +208,12 @@ def commit() -> str:
 def main(kinds: tuple[str, ...], out: Path) -> None:
     """Score every photograph, without and with the picture of the empty table, and write the page."""
     scoring, measured = load_scoring(), commit()
-    runs = [run_kind(scoring, kind, with_empty) for kind in kinds or KINDS for with_empty in (False, True)]
+    chosen = kinds or tuple(KINDS)
+    runs = [run_kind(scoring, kind, with_empty) for kind in chosen for with_empty in ((False, True) if kind in EMPTY_HELPS else (False,))]
+    if len(chosen) > 1:
+        bare = [run for run in runs if not run.with_empty]
+        cases, seconds = [case for run in bare for case in run.cases], [took for run in bare for took in run.seconds]
+        runs.append(Run(ALL, False, cases, seconds, scoring.summary(cases)))
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page(runs, measured), encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)

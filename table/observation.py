@@ -99,6 +99,8 @@ class Observation:
     """The picture changes: these are the pieces as they were read last, not as they are now."""
     unread_mm: tuple[Array, ...] = ()
     """Places (2,) on the board where something of a piece's colour lies that none of the pieces explains."""
+    tiles: dict[str, bool] | None = None
+    """Of a board of tiles: which places, a1 at the near left, have one."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 
@@ -134,6 +136,8 @@ def observation_document(seen: Observation) -> dict[str, Any]:
         "unread_mm": [_round(place) for place in seen.unread_mm],
         "notes": list(seen.notes),
     }
+    if seen.tiles is not None:
+        document["board_state"] = seen.tiles
     return document
 
 

@@ -72,6 +72,17 @@ def leaning(size: PieceSize, rotation: Array, base_mm: Array) -> Solid:
     return Solid(upright(size, 0.0, 0.0, 0.0).vertices_mm @ np.asarray(rotation, float).T + np.asarray(base_mm, float))
 
 
+def tipped(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
+    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the heading."""
+    c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
+    ahead, left, up = np.array([c, s, 0.0]), np.array([-s, c, 0.0]), np.array([0.0, 0.0, 1.0])
+    rise, run = math.sin(math.radians(up_deg)), math.cos(math.radians(up_deg))
+    away = solid.vertices_mm - pivot_mm
+    forward, height = away @ ahead, away[:, 2]
+    sideways = (away @ left)[:, None] * left
+    return Solid(pivot_mm + sideways + (forward * run - height * rise)[:, None] * ahead + (forward * rise + height * run)[:, None] * up)
+
+
 def on_top(size: PieceSize, below: Solid, heading_deg: float) -> Solid:
     """A piece standing over the tip of a like piece that stands: lifted by the shell, measured along the axis."""
     x, y, tip_z = below.tip_mm

@@ -18,7 +18,8 @@ from table.setup import Setup
 from table.solids import Array, Pose
 from vision.background import FOREIGN, Background, Mask
 from vision.colours import NEUTRAL, colour_distances, shadow_distances
-from vision.solidfit import Hypothesis, silhouette
+from vision.hypothesis import Hypothesis
+from vision.solidfit import silhouette
 from vision.tableview import TableView
 
 SEARCH_MM = 1.0
@@ -39,8 +40,6 @@ LIKE_COLOUR = 9.0
 """A pixel may be of a colour if its squared distance is within this of the best colour's."""
 
 
-UNREAD_SHARE = 0.2
-"""A patch left over is something unread if it is this share of the smallest piece's face."""
 CARD = 1.4
 """A fiducial's card, its white margin included, against the printed square."""
 HAND_MM, HAND_BASES = 18.0, 1.0
@@ -75,11 +74,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """All candidates, whether a hand or an arm is over the table, and what surely is a piece's colour (h, w), at SEARCH_MM."""
+    """All candidates, and whether a hand or an arm is over the table."""
 
     found: tuple[Candidate, ...]
     hand: bool
-    coloured: Mask
 
 
 def candidates(view: TableView, ground: Background, setup: Setup, paper: Array) -> Search:
@@ -100,21 +98,7 @@ def candidates(view: TableView, ground: Background, setup: Setup, paper: Array) 
     for rows, columns, mask in _blobs(whole, setup):
         if _widest_mm(mask) <= widest:
             found += _take(np.where(mask, np.float32(FAINT), np.float32(NOTHING))[None], (rows, columns, mask), view, setup)[0]
-    return Search(tuple(found), len(patches) < len(blobs), np.asarray(worth.max(axis=0) > 0.5))
-
-
-def unread(search: Search, outlines_mm: list[Array], view: TableView, setup: Setup) -> list[Array]:
-    """Table points (2,) where a patch of a piece's colour lies that none of the silhouettes (n, 2) read there explains."""
-    explained = np.zeros(search.coloured.shape, np.uint8)
-    for outline in outlines_mm:
-        corners = view.pixels(outline) * view.step_mm / SEARCH_MM
-        cv2.fillConvexPoly(explained, np.rint(corners * 16).astype(np.int32), 1, shift=4)
-    explained = np.asarray(cv2.dilate(explained, np.ones((5, 5), np.uint8)), np.uint8)
-    left = cv2.morphologyEx((search.coloured & (explained == 0)).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=8)
-    least = UNREAD_SHARE * min(piece.base_mm * piece.slant_mm for piece in setup.sizes) / 2 / SEARCH_MM**2
-    corner = np.array([view.left_mm, view.top_mm])
-    return [corner + SEARCH_MM * middles[k] * [1, -1] for k in range(1, count) if stats[k, cv2.CC_STAT_AREA] > least]
+    return Search(tuple(found), len(patches) < len(blobs))
 
 
 def _widest_mm(mask: Mask) -> float:

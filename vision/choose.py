@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from table.solids import Array, convex_hull
 from vision.background import Background
 from vision.candidates import Candidate
 from vision.edges import snap
-from vision.solidfit import BAND_MM, HUBER, Explained, Fit, Hypothesis, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
+from vision.hypothesis import Hypothesis
+from vision.photo import Photo
+from vision.solidfit import BAND_MM, HUBER, Explained, Fit, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
 from vision.tableview import TableView
 
 WORTH_LOOKS = 2.0
 """Looks that a square millimetre of foreign pixels, covered or not, is worth beside the likelihood of the picture."""
 HOPELESS = 150.0
 """Looks by which a rival may cover less than the best and still be fitted."""
+FIT_SIGMA = np.array([0.5, 0.5, 2.5])
+"""How well the region fit knows the place before the edges are read: mm, mm, degrees, 1 sigma."""
 LOOKS_TOGETHER = 10.0
 """A picture's misfits speak for a wrong rival all at once; odds are believed to this root."""
 
@@ -33,8 +38,10 @@ class Choice:
     fit: Fit
 
 
-def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Mask | None = None) -> Choice:
-    """Fit all guesses of a candidate and compare them on the same pixels; `ignore` (h, w) belongs to other pieces."""
+def choose(candidate: Candidate, others: list[Hypothesis], photo: Photo, view: TableView, ground: Background) -> Choice:
+    """Fit all guesses of a candidate and compare them on the same pixels; what belongs to other pieces is left out."""
+    near = [other for other in others if beside(candidate.guesses[0], other)]
+    ignore = _stamp(near, view)
     covered = WORTH_LOOKS * (np.array(candidate.worth_mm2) - max(candidate.worth_mm2))
     chances = covered > -HOPELESS
     fits = [fit(guess, view, ground, ignore) for guess, chance in zip(candidate.guesses, chances, strict=True) if chance]
@@ -46,10 +53,30 @@ def choose(candidate: Candidate, view: TableView, ground: Background, ignore: Ma
     weights = np.exp(looks - looks.max())
     weights /= weights.sum()
     same = np.array([one.guess.pose == best.guess.pose and one.guess.size == best.guess.size for one in fits])
-    guess, covariance = snap(snap(best.guess, view, ignore)[0], view, ignore)
+    placed = snap(best.guess, FIT_SIGMA, photo, [convex_hull(photo.pixels(other.solid.vertices_mm)) for other in near])
+    guess, covariance = best.guess, np.diag(FIT_SIGMA**2)
+    if placed is not None:
+        guess, covariance = placed.guess, placed.covariance
     for one, weight in zip(fits, weights * same, strict=True):
         covariance = covariance + weight * np.outer(away := _apart(one.guess, best.guess), away)
     return Choice(guess, covariance, float(weights[same].sum()), float(seen[int(order[0])] - evidence_of_ground(where)), best)
+
+
+def beside(guess: Hypothesis, other: Hypothesis) -> bool:
+    """Is another piece so near that its silhouette may reach into the band around this one?"""
+    apart = other.solid.vertices_mm[:, :2].mean(axis=0) - guess.solid.vertices_mm[:, :2].mean(axis=0)
+    return bool(np.hypot(*apart) < 1.2 * guess.size.slant_mm)
+
+
+def _stamp(others: list[Hypothesis], view: TableView) -> Mask | None:
+    """Pixels (h, w) that belong to other pieces, grown by a pixel; None where there are none."""
+    if not others:
+        return None
+    mask = np.zeros(view.light.shape[:2], np.uint8)
+    for other in others:
+        outline = view.pixels(silhouette(other.solid, view.eye_mm))
+        cv2.fillConvexPoly(mask, np.rint(outline * 16).astype(np.int32), 1, shift=4)
+    return np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0)
 
 
 def _apart(a: Hypothesis, b: Hypothesis) -> Array:

@@ -1,166 +1,199 @@
-"""The last tenth of a millimetre: a fitted solid is moved on to the edges that the picture shows.
+"""Where exactly a solid is: moved until its edges lie on those of the photograph, with the covariance that the edges leave.
 
-Along every edge of the solid that can be seen, short profiles are read across it.  Each profile is explained as a blurred
-step between two sloping sides; where the step is, and how surely, comes from the likelihood over its places.  Shadows,
-reflections and glitter have no such step, or not where the other edges say, and are outvoted.
+Along every edge of the solid that can be seen, short profiles are read across it, straight from the photograph.  Each is
+explained as a blurred step between two sloping sides, wherever the step is, or as no step at all: that is the profile's vote.
+Shadows, reflections and print have no such step, or not where the other edges say, and are outvoted.  All votes together, with
+what was known before, are a density over the solid's place; its mean and covariance are found by sampling (population Monte
+Carlo, Cappe et al. 2004).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
-from scipy.optimize import minimize
+from numpy.typing import NDArray
 from scipy.special import ndtr
+from scipy.stats import norm, qmc
 
-from table.solids import EDGES, Array, Solid
-from vision.solidfit import Hypothesis, Mask, visible_faces
-from vision.tableview import TableView, cast_down
+from table.solids import EDGES, Array
+from vision.hypothesis import Hypothesis, visible_faces
+from vision.photo import Photo
 
-STEP_PX, PLACE_PX = 0.5, 0.25
-"""Profiles are read, and places of the step tried, at these distances along the outward normal."""
-REACH_PX, SIDE_PX = 3.0, 2.0
-"""How far from the edge a step is looked for, and how much further a profile reaches."""
-END_SHARE = 0.1
+REACHES_PX, PLACE_PX = (5.0, 3.0, 2.0), 0.25
+"""How far from where an edge is expected it is looked for, each time from the place found before, and how finely."""
+STEP_PX, SIDE_PX = 0.5, 2.0
+"""Distance of a profile's values, and how much further than the places tried it reaches."""
+BLUR_PX = 0.8
+"""Standard deviation of the blur of an edge in photographs: lens, pixel, JPEG."""
+END_SHARE = 0.08
+"""Share of an edge at each end that is not read: there other edges meet it."""
+SPACING_PX, SHORTEST_PX = 1.5, 6.0
 POOL = 5
-"""Profiles along an edge that are read together."""
-STEPS, BEND_STEP = np.array([0.02, 0.02, 0.1]), 0.3
-"""Differences for derivatives: mm, mm, degrees; and for second derivatives, in START_SIGMA."""
-FREEDOM = 4.0
-"""Independent values of a profile; neighbours and channels err together."""
+"""Neighbouring profiles err together: so many count as one."""
+FREEDOM, MOST = 3.0, 30.0
+"""Independent values of a profile, as neighbours and channels err together; and the most that a vote's exponent is trusted."""
 LEAST_ENERGY = 3e-6
-OUTLIER = 0.03
-"""What a profile that supports no place of the edge still counts: some edges do not show at all."""
-START_SIGMA = np.array([0.5, 0.5, 2.5])
-"""How well the region fit knows the place: mm, mm, degrees, 1 sigma."""
+OUTLIER = 0.05
+"""What a profile that speaks against a place still leaves to it: some edges do not show at all."""
+STEPS = np.array([0.05, 0.05, 0.2, 0.5])
+"""Differences for derivatives: mm, mm, degrees, degrees."""
+DRAWS, ROUNDS = 256, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Samples:
-    """Points along visible edges: view pixels (n, 2), unit normals (n, 2), the edge that each is on (n,)."""
+class Placed:
+    """A hypothesis where the edges have it, the covariance of its parameters, and the evidence: the logarithm of how much more
+    likely the picture is with such a solid about there than with none."""
+
+    guess: Hypothesis
+    covariance: Array
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Points along edges, a few to a side of each: photo pixels (n, 2), unit normals (n, 2) that point out of the solid, the
+    vertices between which each lies (n, 2), and how pixels move along the normals with the parameters (n, p)."""
 
     at_px: Array
     normal_px: Array
-    edge: Array
+    ends: NDArray[np.int64]
+    jacobian: Array
+
+
+def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples | None:
+    """Points along all edges of which at least one face is seen, where nothing hides them; None where there are too few."""
+    solid = guess.solid
+    faces = visible_faces(solid, photo.camera.eye_mm)
+    offsets = np.diag(STEPS)[: len(guess.parameters), : len(guess.parameters)]
+    moved = [guess.at(guess.parameters + offset).solid.vertices_mm for offset in offsets]
+    corners = photo.pixels(solid.vertices_mm)
+    shares, ends = [], []
+    for i, j in EDGES:
+        length = float(np.hypot(*(corners[j] - corners[i])))
+        if length >= SHORTEST_PX and any({i, j} <= set(face) for face in faces):
+            share = np.linspace(END_SHARE, 1 - END_SHARE, max(POOL, int(length * (1 - 2 * END_SHARE) / SPACING_PX)))
+            shares.append(share)
+            ends.append(np.broadcast_to([i, j], (len(share), 2)))
+    if not shares:
+        return None
+    share, end = np.concatenate(shares)[:, None], np.concatenate(ends)
+    points = [v[end[:, 0]] + (v[end[:, 1]] - v[end[:, 0]]) * share for v in (solid.vertices_mm, *moved)]
+    pixels = photo.pixels(np.concatenate(points)).reshape(len(points), -1, 2)
+    along = corners[end[:, 1]] - corners[end[:, 0]]
+    normal = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.hypot(*along.T)[:, None]
+    outward = ((pixels[0] - corners.mean(axis=0)) * normal).sum(axis=1) > 0
+    normal = np.where(outward[:, None], normal, -normal)
+    step = STEPS[: len(moved), None, None]
+    jacobian = (((pixels[1:] - pixels[0]) / step) * normal).sum(axis=2).T
+    seen = ~_hidden(pixels[0], hidden_by)
+    if seen.sum() < 3 * POOL:
+        return None
+    return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen])
+
+
+def votes(points: Samples, photo: Photo, reach_px: float) -> Array:
+    """Log likelihood ratio (n, s) of the edge's being at each of s places, PLACE_PX apart, to there being no edge in reach."""
+    search = _search(reach_px)
+    at = points.at_px[:, None] + points.normal_px[:, None] * search.t[None, :, None]
+    light = photo.light(at)
+    root = (light / np.sqrt(light.mean(axis=1, keepdims=True) + np.float32(0.01))).transpose(0, 2, 1)
+    total = (root**2).sum(axis=2)
+    energy = (total[..., None] - ((root @ search.steps).reshape(*root.shape[:2], -1, 4) ** 2).sum(axis=3)).sum(axis=1)
+    plain = (total - ((root @ search.slope) ** 2).sum(axis=2)).sum(axis=1)
+    both = np.maximum(np.column_stack([energy, plain]), 0)
+    changes = np.flatnonzero(np.any(np.diff(points.ends, axis=0) != 0, axis=1)) + 1
+    for own in np.split(np.arange(len(both)), changes):
+        both[own] = cv2.blur(both[own], (1, POOL), borderType=cv2.BORDER_REPLICATE)
+    chance = -0.5 * FREEDOM * np.log(both + LEAST_ENERGY)
+    ratio = np.exp(np.minimum(chance[:, :-1] - chance[:, -1:], MOST))
+    return np.asarray(np.log(OUTLIER + ratio / (1 + ratio.mean(axis=1, keepdims=True))))
+
+
+def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
+    """Which points (n, 2) are inside, or within a blur of, any of the convex outlines."""
+    hidden = np.zeros(len(points_px), bool)
+    for outline in outlines:
+        ahead = np.roll(outline, -1, axis=0) - outline
+        ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
+        away = points_px[:, None] - outline
+        outside = (away[..., 0] * ahead[:, 1] - away[..., 1] * ahead[:, 0]).max(axis=1)
+        hidden |= outside < BLUR_PX
+    return hidden
+
+
+def snap(guess: Hypothesis, sigma: Array, photo: Photo, hidden_by: list[Array]) -> Placed | None:
+    """Move a hypothesis whose parameters are known to `sigma` (p,) on to the edges; None where too few of them can be read.
+
+    `hidden_by`: convex outlines (m, 2) px, counter-clockwise, of other pieces; edges in there are not this one's.
+    """
+    placed: Placed | None = None
+    for reach_px in REACHES_PX:
+        here = guess if placed is None else placed.guess
+        points = samples(here, photo, hidden_by)
+        if points is None:
+            return placed
+        before = (guess.parameters - here.parameters) / sigma
+        mean, covariance, evidence = _density(points.jacobian * sigma, votes(points, photo, reach_px) / POOL, reach_px, before)
+        placed = Placed(here.at(here.parameters + mean * sigma), covariance * np.outer(sigma, sigma), evidence)
+    return placed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """Distances (t,) of a profile's values, and projectors (s, t, t) on to what a step at each of s places leaves over."""
+    """Distances (t,) of a profile's values; orthonormal bases, side by side, (t, 4 s) of what a blurred step between two slopes
+    explains at each of s places, and (t, 2) of what a slope without a step does."""
 
     t: Array
-    projectors: Array
+    steps: NDArray[np.float32]
+    slope: NDArray[np.float32]
 
 
-def _search(blur_px: float) -> _Search:
-    t = np.arange(-REACH_PX - SIDE_PX, REACH_PX + SIDE_PX + 1e-9, STEP_PX)
-    places = np.arange(-REACH_PX, REACH_PX + 1e-9, PLACE_PX)
-    projectors = []
-    for place in places:
-        up = ndtr((t - place) / blur_px)
-        basis = np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1)
-        q, _ = np.linalg.qr(basis)
-        projectors.append(np.eye(len(t)) - q @ q.T)
-    return _Search(t, np.stack(projectors))
+@cache
+def _search(reach_px: float) -> _Search:
+    t = np.arange(-reach_px - SIDE_PX, reach_px + SIDE_PX + 1e-9, STEP_PX)
+    bases = []
+    for place in np.arange(-reach_px, reach_px + 1e-9, PLACE_PX):
+        up = ndtr((t - place) / BLUR_PX)
+        bases.append(np.linalg.qr(np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1))[0])
+    slope = np.linalg.qr(np.stack([np.ones_like(t), t], axis=1))[0]
+    return _Search(t, np.concatenate(bases, axis=1).astype(np.float32), slope.astype(np.float32))
 
 
-def _edges(solid: Solid, eye_mm: Array) -> list[tuple[int, int]]:
-    """Edges of which at least one face is seen."""
-    faces = visible_faces(solid, eye_mm)
-    return [edge for edge in EDGES if any(set(edge) <= set(face) for face in faces)]
+def _density(jacobian: Array, votes: Array, reach_px: float, before: Array) -> tuple[Array, Array, float]:
+    """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence: votes (n, s) of the profiles and a normal prior
+    at `before` (p,).
 
-
-def _samples(guess: Hypothesis, view: TableView) -> _Samples:
-    flat = view.pixels(cast_down(guess.solid.vertices_mm, view.eye_mm))
-    middle = flat.mean(axis=0)
-    at, normals, owner = [], [], []
-    for k, (i, j) in enumerate(_edges(guess.solid, view.eye_mm)):
-        a, b = flat[i], flat[j]
-        length = float(np.hypot(*(b - a)))
-        if length < 8:
-            continue
-        share = np.linspace(END_SHARE, 1 - END_SHARE, max(4, int(length * (1 - 2 * END_SHARE))))
-        normal = np.array([b[1] - a[1], a[0] - b[0]]) / length
-        normal = normal if normal @ ((a + b) / 2 - middle) > 0 else -normal
-        at.append(a + (b - a) * share[:, None])
-        normals.append(np.repeat(normal[None], len(share), axis=0))
-        owner.append(np.full(len(share), k))
-    return _Samples(np.concatenate(at), np.concatenate(normals), np.concatenate(owner))
-
-
-def _support(samples: _Samples, view: TableView, search: _Search, ignore: Mask | None) -> Array:
-    """Log likelihood (n, s) of the edge's being at each of s places, at most about 0, for every sample."""
-    t = search.t
-    xy = samples.at_px[:, None] + samples.normal_px[:, None] * t[None, :, None]
-    x, y = xy[..., 0].astype(np.float32), xy[..., 1].astype(np.float32)
-    root = cv2.remap(view.light, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(float)
-    root = root / np.sqrt(root.mean(axis=1, keepdims=True) + 0.01)
-    energy = np.einsum("ntc,stu,nuc->ns", root, search.projectors, root, optimize=True)
-    kernel = np.ones(POOL) / POOL
-    for k in np.unique(samples.edge):
-        own = samples.edge == k
-        padded = np.pad(energy[own], ((POOL // 2, POOL // 2), (0, 0)), mode="edge")
-        energy[own] = np.stack([np.convolve(padded[:, s], kernel, mode="valid") for s in range(energy.shape[1])], axis=1)
-    chance = -0.5 * FREEDOM * np.log(energy + LEAST_ENERGY)
-    chance -= chance.max(axis=1, keepdims=True)
-    if ignore is not None:
-        ends = np.rint(xy[:, [0, len(t) // 2, -1]]).astype(int)
-        rows, columns = np.clip(ends[..., 1], 0, ignore.shape[0] - 1), np.clip(ends[..., 0], 0, ignore.shape[1] - 1)
-        chance[ignore[rows, columns].any(axis=1)] = 0
-    return np.asarray(np.log(np.exp(chance) + OUTLIER))
-
-
-def snap(guess: Hypothesis, view: TableView, ignore: Mask | None = None) -> tuple[Hypothesis, Array]:
-    """The hypothesis moved on to the edges, and its covariance (3, 3) in (mm, mm, degrees); pixels to `ignore` (h, w) are not
-    read.  All edges vote together: a move is worth what the profiles say of the places that it takes their edges to."""
-    samples = _samples(guess, view)
-    support = _support(samples, view, _search(view.blur_px), ignore)
-    columns = []
-    for step, offset in zip(STEPS, np.diag(STEPS), strict=True):
-        moved = _samples_like(guess, guess.at(guess.parameters + offset), view, samples)
-        columns.append(((moved - samples.at_px) * samples.normal_px).sum(axis=1) / step)
-    jacobian = np.stack(columns, axis=1) * START_SIGMA
-    row = np.arange(len(support))
-
-    def against(move: Array) -> float:
-        place = np.clip((jacobian @ move + REACH_PX) / PLACE_PX, 0, support.shape[1] - 1.001)
+    Sampled from a Student-like mixture around what is known so far, weighed by importance, again from what that gives.
+    """
+    p = jacobian.shape[1]
+    draws = _normal_draws(p)
+    wide = np.where(np.arange(len(draws)) % 4 == 0, 2.0, 1.0)[:, None]
+    spread = draws * wide
+    near, far = (np.exp(-0.5 * (spread**2).sum(axis=1) / scale**2) / scale**p for scale in (1.0, 2.0))
+    mean, root = before.copy(), np.eye(p)
+    row = np.arange(len(votes))[:, None]
+    for _ in range(ROUNDS):
+        moves = mean + spread @ root.T
+        place = np.clip((jacobian @ moves.T + reach_px) / PLACE_PX, 0, votes.shape[1] - 1.001)
         left = place.astype(int)
         share = place - left
-        value = support[row, left] * (1 - share) + support[row, left + 1] * share
-        return float(-value.sum() / POOL + 0.5 * move @ move)
-
-    first = np.vstack([np.zeros(3), 0.6 * np.eye(3)])
-    best = minimize(against, np.zeros(3), method="Nelder-Mead", options={"initial_simplex": first, "xatol": 0.01, "fatol": 0.01})
-    covariance = _curvature(against, best.x) * np.outer(START_SIGMA, START_SIGMA)
-    return guess.at(guess.parameters + best.x * START_SIGMA), covariance
-
-
-def _curvature(against: Callable[[Array], float], at: Array) -> Array:
-    """Inverse of the second derivatives (3, 3) of a function at its least value, no sharper than BEND_STEP can tell."""
-    offsets = BEND_STEP * np.eye(3)
-    middle = against(at)
-    bend = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            if i == j:
-                bend[i, i] = against(at + offsets[i]) + against(at - offsets[i]) - 2 * middle
-            else:
-                both, apart = offsets[i] + offsets[j], offsets[i] - offsets[j]
-                bend[i, j] = (against(at + both) + against(at - both) - against(at + apart) - against(at - apart)) / 4
-    values, vectors = np.linalg.eigh(bend / BEND_STEP**2)
-    return np.asarray(vectors / np.maximum(values, 1.0) @ vectors.T)
+        value = (votes[row, left] * (1 - share) + votes[row, left + 1] * share).sum(axis=0)
+        value -= 0.5 * ((moves - before) ** 2).sum(axis=1)
+        weight = np.exp(value - value.max()) / (0.75 * near + 0.25 * far)
+        evidence = float(value.max() + np.log(weight.mean() * np.prod(np.diag(root))))
+        weight /= weight.sum()
+        mean = weight @ moves
+        away = moves - mean
+        covariance = away.T @ (away * weight[:, None]) + 1e-6 * np.eye(p)
+        root = np.linalg.cholesky(covariance * 1.2)
+    return mean, covariance, evidence
 
 
-def _samples_like(before: Hypothesis, after: Hypothesis, view: TableView, samples: _Samples) -> Array:
-    """The same points of the solid's edges in another place: view pixels (n, 2)."""
-    a, b = (view.pixels(cast_down(one.solid.vertices_mm, view.eye_mm)) for one in (before, after))
-    moved = np.empty_like(samples.at_px)
-    for k, (i, j) in enumerate(_edges(before.solid, view.eye_mm)):
-        own = samples.edge == k
-        if own.any():
-            ahead = a[j] - a[i]
-            share = ((samples.at_px[own] - a[i]) @ ahead) / (ahead @ ahead)
-            moved[own] = b[i] + (b[j] - b[i]) * share[:, None]
-    return moved
+@cache
+def _normal_draws(p: int) -> Array:
+    """Points (DRAWS, p) spread evenly over the standard normal distribution."""
+    return np.asarray(norm.ppf(qmc.Sobol(p, scramble=True, rng=np.random.default_rng(1)).random(DRAWS)))

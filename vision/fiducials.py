@@ -18,8 +18,10 @@ from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
 from vision.frame import Image
-from vision.light import Light
+from vision.light import read_light
 
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+"""Share of red, green and blue light in grey."""
 SAMPLES_PER_SIDE = 24
 SIDE_MARGIN = 0.12
 """Share of a side next to each corner that is not measured: the other side's blur reaches there."""
@@ -70,9 +72,9 @@ def detect_markers(grey: Image, fiducials: Fiducials) -> Detected:
     return Detected(corners, tuple(twice))
 
 
-def locate(grey: Image, light: Light, setup: Setup) -> Camera | NoPose:
-    """The camera's pose from the markers in a picture; `grey` (h, w) uint8, `light` the same in linear light."""
-    detected = detect_markers(grey, setup.fiducials)
+def locate(image: Image, setup: Setup) -> Camera | NoPose:
+    """The camera's pose from the markers in a picture (h, w, 3)."""
+    detected = detect_markers(np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8), setup.fiducials)
     if detected.twice:
         return NoPose(f"two fiducials with id {detected.twice[0]} are in view; take one away or print it with another id")
     seen = [marker for marker in setup.fiducials.markers if marker.id in detected.corners_px]
@@ -87,7 +89,7 @@ def locate(grey: Image, light: Light, setup: Setup) -> Camera | NoPose:
     stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, (rotation, translation))
     if stranger is not None:
         return stranger
-    return _refine(light, setup, (rotation, translation), tuple(marker.id for marker in seen))
+    return _refine(image, setup, (rotation, translation), tuple(marker.id for marker in seen))
 
 
 def _listed(ids: list[int]) -> str:
@@ -125,7 +127,7 @@ def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, po
     return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
 
 
-def _refine(light: Light, setup: Setup, pose: tuple[Array, Array], ids: tuple[int, ...]) -> Camera | NoPose:
+def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[int, ...]) -> Camera | NoPose:
     """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights, measured anew at each step.
 
     Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more than they add.
@@ -144,7 +146,7 @@ def _refine(light: Light, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         scale = np.linalg.norm(step, axis=1)
         normal_px = step / scale[:, None]
         shift = bloom[0] + bloom[1 + owner]
-        offset, paper, good = _edge_offsets(light, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
+        offset, paper, good = _edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
         residual = offset - shift
         if good.sum() < 60:
             return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
@@ -181,12 +183,15 @@ def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, f
     return samples.reshape(-1, 3), normal.reshape(-1, 3), float(np.linalg.norm(ahead, axis=-1).mean()) / 6
 
 
-def _edge_offsets(light: Light, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def _edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     """For each point: signed distance along the outward normal to the dark-to-light edge, level of the paper, and trust."""
     reach_px = max(reach_px, 2.0)
     steps = np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
     xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
-    profile = cv2.remap(light, xy[..., 0].astype(np.float32), xy[..., 1].astype(np.float32), cv2.INTER_LINEAR, borderValue=np.nan)
+    # A marker at a time: light is decoded only around each.
+    light = np.concatenate([read_light(image, part) for part in np.split(xy, len(xy) // (4 * SAMPLES_PER_SIDE))])
+    profile = light @ LUMA
+    profile[((xy < 0) | (xy > np.array(image.shape[1::-1]) - 1)).any(axis=2)] = np.nan
     rise = np.diff(profile, axis=1)
     middle = (steps[:, 1:] + steps[:, :-1]) / 2
     quarter = max(2, steps.shape[1] // 5)

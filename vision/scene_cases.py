@@ -56,7 +56,7 @@ def write_case(folder: Path, kind: Kind, seed: int, width_px: int | None = None)
     `width_px` is the width of its pictures if not the lens's own; a tiled board has no picture before play.  Raises InputError.
     """
     case, rng = random_case(kind, seed), np.random.default_rng([seed, 99])
-    setup = case.setup if width_px is None else _resized(case.setup, width_px)
+    setup = case.setup if width_px is None else resized(case.setup, width_px)
     folder.mkdir(parents=True, exist_ok=True)
     renderer = Renderer(setup, case.camera)
     quality = int(rng.integers(86, 97))
@@ -90,7 +90,7 @@ def random_view(setup: Setup, seed: int) -> tuple[Camera, Scene]:
     return camera, Scene(stage, tuple(place.piece for place in layout.placed), (), layout.slabs)
 
 
-def _resized(setup: Setup, width_px: int) -> Setup:
+def resized(setup: Setup, width_px: int) -> Setup:
     """The same table before a sensor with the same view and fewer or more pixels."""
     lens = setup.camera
     scale = width_px / lens.width

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from table.clearance import clearance
 from table.pieces import PieceSize
-from table.solids import Array, Solid, lying
+from table.solids import Array, Solid, lying, tipped
 
 CONTACT_MM = 0.02
 """Solids that are made to touch are left this far apart, so that they never overlap."""
@@ -60,28 +59,16 @@ def leaning_on(size: PieceSize, edge_mm: Array, heading_deg: float, support: Sol
     """
     flat = lying(size, float(edge_mm[0]), float(edge_mm[1]), heading_deg, z_mm)
 
-    def tipped(degrees: float) -> Solid:
-        return turned(flat, np.array([*edge_mm, z_mm]), heading_deg, degrees)
+    def fallen(degrees: float) -> Solid:
+        return tipped(flat, np.array([*edge_mm, z_mm]), heading_deg, degrees)
 
     low, high = LEAN_DEG
-    if clearance(tipped(low), support).mm > 0 or clearance(tipped(high), support).mm <= CONTACT_MM:
+    if clearance(fallen(low), support).mm > 0 or clearance(fallen(high), support).mm <= CONTACT_MM:
         return None
     while high - low > 1e-3:
         middle = (low + high) / 2
-        if clearance(tipped(middle), support).mm > CONTACT_MM:
+        if clearance(fallen(middle), support).mm > CONTACT_MM:
             high = middle
         else:
             low = middle
-    return tipped(high)
-
-
-def turned(solid: Solid, pivot_mm: Array, heading_deg: float, up_deg: float) -> Solid:
-    """A solid tipped up about the horizontal axis through `pivot_mm` (3,) that is square to the heading."""
-    c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
-    ahead, left = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
-    rise, run = math.sin(math.radians(up_deg)), math.cos(math.radians(up_deg))
-    away = solid.vertices_mm - pivot_mm
-    forward, height = away @ ahead, away[:, 2]
-    up = np.array([0.0, 0.0, 1.0])
-    sideways = (away @ left)[:, None] * left
-    return Solid(pivot_mm + sideways + (forward * run - height * rise)[:, None] * ahead + (forward * rise + height * run)[:, None] * up)
+    return fallen(high)

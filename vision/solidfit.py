@@ -9,16 +9,16 @@ glitter in a face does not drown the quiet ground beside it.  Silhouette and inn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from table.pieces import PieceSize
-from table.solids import FACES, Array, Pose, Solid, convex_hull, lying, upright
+from table.solids import Array, Solid, convex_hull
 from vision.background import Background
-from vision.tableview import TableView, cast_down
+from vision.hypothesis import Hypothesis, cast_down, visible_faces
+from vision.tableview import TableView
 
 STEPS = np.array([0.04, 0.04, 0.25])
 """Differences for derivatives: mm, mm, degrees."""
@@ -37,32 +37,6 @@ LOOK_MM2 = 2.8
 """Area of table whose pixels count as one independent look."""
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A piece that may be there; `z_mm` is the height of what it stands on."""
-
-    size: PieceSize
-    pose: Pose
-    x_mm: float
-    y_mm: float
-    heading_deg: float
-    z_mm: float = 0.0
-
-    @property
-    def solid(self) -> Solid:
-        place = upright if self.pose == "upright" else lying
-        return place(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
-
-    @property
-    def parameters(self) -> Array:
-        """(x_mm, y_mm, heading_deg)."""
-        return np.array([self.x_mm, self.y_mm, self.heading_deg])
-
-    def at(self, parameters: Array) -> Hypothesis:
-        x, y, heading = (float(value) for value in parameters)
-        return replace(self, x_mm=x, y_mm=y, heading_deg=heading)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,22 +89,6 @@ def outside_mm(polygon_mm: Array, x_mm: Array, y_mm: Array) -> Array:
     extra = (slice(None),) + (None,) * np.ndim(x_mm)
     dx, dy = x_mm - polygon_mm[:, 0][extra], y_mm - polygon_mm[:, 1][extra]
     return np.asarray(ahead[:, 1][extra] * dx - ahead[:, 0][extra] * dy)
-
-
-def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
-    """Faces that look towards the eye, counter-clockwise as the eye sees them."""
-    v = solid.vertices_mm
-    seen = []
-    for face in FACES:
-        a, b, c = v[list(face[:3])]
-        if _triple(b - a, c - a, eye_mm - a) > 0:
-            seen.append(face)
-    return seen
-
-
-def _triple(a: Array, b: Array, c: Array) -> float:
-    """(a x b) . c; NumPy's cross product is slow for single vectors."""
-    return float((a[1] * b[2] - a[2] * b[1]) * c[0] + (a[2] * b[0] - a[0] * b[2]) * c[1] + (a[0] * b[1] - a[1] * b[0]) * c[2])
 
 
 def _regions(guess: Hypothesis, where: Pixels) -> tuple[Array, Array, Array]:

@@ -16,6 +16,7 @@ from table.setup import Setup
 from table.solids import Array, Solid
 from vision.camera import mm_per_pixel, project
 from vision.frame import Image
+from vision.hypothesis import cast_down
 from vision.light import Light, linear
 
 MARGIN_MM = 45.0
@@ -52,13 +53,6 @@ class TableView:
     def shadow_mm(self, solid: Solid) -> Array:
         """Where the vertices (5, 2) of a solid appear in the view: projected from the eye on to z = 0."""
         return cast_down(solid.vertices_mm, self.eye_mm)
-
-
-def cast_down(points_mm: Array, eye_mm: Array) -> Array:
-    """Central projection (n, 2) of points (n, 3) from the eye on to z = 0."""
-    stretch = eye_mm[2] / (eye_mm[2] - points_mm[:, 2])
-    flat: Array = eye_mm[:2] + (points_mm[:, :2] - eye_mm[:2]) * stretch[:, None]
-    return flat
 
 
 def flatten(image: Image, camera: Camera, setup: Setup, like: TableView | None = None) -> TableView:

@@ -11,7 +11,6 @@ import pytest
 from table.observation import Camera
 from vision.camera import on_plane, project
 from vision.fiducials import NoPose, locate
-from vision.light import linear
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case
@@ -24,8 +23,7 @@ def scene():
 
 
 def find(image, setup):
-    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    return locate(grey, cv2.cvtColor(linear(image), cv2.COLOR_RGB2GRAY), setup)
+    return locate(image, setup)
 
 
 def corners_px(case, marker):

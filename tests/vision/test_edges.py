@@ -1,0 +1,95 @@
+"""Moving a solid on to the edges of a picture: drawn tables, where its place is known exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from table.boards import Open
+from table.observation import Camera
+from table.pieces import load_piece_set
+from table.setup import Fiducials, Game, Lens, Setup
+from table.solids import convex_hull
+from vision.edges import snap
+from vision.hypothesis import Hypothesis
+from vision.photo import Photo
+from vision.render import Renderer
+from vision.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
+from vision.scene_tables import square_marker
+
+PIECES = load_piece_set("looney")
+LENS = Lens(width=900, height=700, matrix=((1500.0, 0.0, 449.5), (0.0, 1500.0, 349.5), (0.0, 0.0, 1.0)), distortion=(0.02, -0.01, 1e-4, 1e-4, 0.0))
+SETUP = Setup(
+    camera=LENS,
+    fiducials=Fiducials(markers=(square_marker(0, -150.0, 0.0, 30.0), square_marker(1, 150.0, 0.0, 30.0)), z_mm=0.15),
+    board=Open(outline_mm=((-120.0, -100.0), (120.0, -100.0), (120.0, 100.0), (-120.0, 100.0))),
+    game=Game(name="ice_boule", colours=("red", "blue"), sizes=("medium",), target="black"),
+    pieces=PIECES,
+)
+CAMERA: Camera = look_at(np.array([60.0, -180.0, 700.0]), np.zeros(3))
+STAGE = Stage(
+    table=Surface("paper", (0.5, 0.5, 0.46), 0.05),
+    lamps=(Lamp((300.0, 200.0, 1200.0), 0.7),),
+    sensor=Sensor(blur_px=0.7, vignetting=0.0),
+    seed=3,
+)
+SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
+
+
+def photo_of(*guesses):
+    pieces = tuple(ScenePiece(guess.solid, "red") for guess in guesses)
+    picture = Renderer(SETUP, CAMERA).picture(Scene(STAGE, pieces), np.random.default_rng(2))
+    return Photo(picture, CAMERA, SETUP)
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        Hypothesis(PIECES["medium"], "upright", 12.3, -20.4, 31.0),
+        Hypothesis(PIECES["small"], "upright", -60.0, 40.0, 77.0),
+        Hypothesis(PIECES["large"], "lying", 20.0, 10.0, 200.0),
+        Hypothesis(PIECES["medium"], "lying", -30.0, -30.0, 75.0),
+        Hypothesis(PIECES["large"], "leaning", 0.0, 0.0, 120.0, 18.0),
+    ],
+    ids=lambda guess: f"{guess.size} {guess.pose}",
+)
+def test_a_misplaced_solid_finds_its_edges(truth):
+    photo = photo_of(truth)
+    sigma = SIGMA[: len(truth.parameters)]
+    away = []
+    for k in range(4):
+        start = truth.at(truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma)))
+        placed = snap(start, sigma, photo, [])
+        assert placed is not None
+        away.append(placed.guess.parameters - truth.parameters)
+        assert np.linalg.eigvalsh(placed.covariance).min() > 0
+    # A pixel shows 0.47 mm of the table here.
+    assert np.abs(np.median(away, axis=0))[:2].max() < 0.23
+    assert abs(np.median(away, axis=0)[2]) < 0.8
+
+
+def test_the_right_size_has_the_most_evidence():
+    truth = Hypothesis(PIECES["medium"], "upright", 5.0, 8.0, 20.0)
+    photo = photo_of(truth)
+    evidence = {}
+    for size in PIECES.sizes:
+        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), SIGMA[:3], photo, [])
+        assert placed is not None
+        evidence[size.name] = placed.evidence
+    assert max(evidence, key=evidence.get) == "medium"
+
+
+def test_edges_that_are_hidden_are_not_read():
+    truth = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
+    photo = photo_of(truth)
+    around = convex_hull(photo.pixels(truth.solid.vertices_mm))
+    middle = around.mean(axis=0)
+    assert snap(truth, SIGMA[:3], photo, [middle + 1.5 * (around - middle)]) is None
+
+
+def test_on_bare_ground_nothing_speaks_for_a_piece():
+    guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
+    placed, there = snap(guess, SIGMA[:3], photo_of(), []), snap(guess, SIGMA[:3], photo_of(guess), [])
+    assert placed is not None
+    assert there is not None
+    assert placed.evidence < 3 < there.evidence

@@ -1,0 +1,191 @@
+"""Finds pieces and counters in the flattened view with a small convolutional network.
+
+The network (`data/finder.onnx`) was taught on pictures that this project draws, see `vision.training`.  It says where pieces
+are to about half a millimetre, and how they stand; `vision.choose` decides and measures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.pieces import COLOURS
+from table.setup import Setup
+from table.solids import Array
+from vision.frame import Image
+from vision.light import linear
+from vision.photo import FlatView, Photo
+
+STEPS_A_BASE = 16
+"""Pixels of the view that is searched to the base of the smallest piece in play."""
+STRIDE = 4
+"""Pixels of the view to a cell of the network's answer."""
+DISC, OFFSET, AXIS, TURN, SIZE, COLOUR = 3, slice(4, 6), slice(6, 8), slice(8, 10), slice(10, 11), slice(11, 11 + len(COLOURS))
+"""Channels of the answer: 0 to 3 the chance of a middle of each pose and of a disc; the way to it in cells; from the middle
+of the base to the tip, in STEPS_A_BASE; cosine and sine of four times an upright base's heading; logarithm of the base, or of
+the disc's diameter, in STEPS_A_BASE; logits of the colours; logits of a piece or disc, and of an arm, being seen there."""
+MASK = slice(COLOUR.stop, COLOUR.stop + 2)
+CHANNELS = MASK.stop
+BRIGHTEST = 1.2
+"""Light, relative to white paper, that is white for the network."""
+WHOLE = 32
+"""The network takes pictures whose sides are multiples of this."""
+MARGIN_MM = 45.0
+"""How far beyond the outline strays are looked for."""
+SAME_BASES = 0.5
+"""Middles nearer than this, in bases, are one piece's."""
+HILL_CELLS = 0.7
+"""Standard deviation of the hill of chance that the network is taught to raise over each middle."""
+LEAST_CHANCE = 0.15
+"""Middles that are less likely than this are not told."""
+
+_bell = np.exp(-(np.arange(-1, 2) ** 2) / (2 * HILL_CELLS**2))
+HILL = (np.outer(_bell, _bell) / (np.outer(_bell, _bell) ** 2).sum()).astype(np.float32)
+"""Fitted to the network's chances around a cell it gives the height of the hill there, 1 for a sure middle."""
+
+Answer = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Something at a place of the view.
+
+    `chances` (4,) of upright, lying, leaning and disc, shared out between them; `middle_mm`, half-way between tip and middle of
+    the base, and `axis_mm`, the way from base to tip, (2,) each, as cast down from the eye on to z = 0; `turn_deg`, the heading
+    of an upright base, 0..90; `base_mm`, the width of the base, or the disc's diameter; `colours` (c,), chances of the table's.
+    """
+
+    chances: Array
+    middle_mm: Array
+    axis_mm: Array
+    turn_deg: float
+    base_mm: float
+    colours: Array
+
+    @property
+    def chance(self) -> float:
+        """That there is a piece."""
+        return float(min(1.0, self.chances[:DISC].sum()))
+
+    @property
+    def is_disc(self) -> bool:
+        return self.disc_chance > self.chance
+
+    @property
+    def disc_chance(self) -> float:
+        """That there is a disc."""
+        return float(self.chances[DISC])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """The view that was searched, what was found in it, the surest first, and masks (h / STRIDE, w / STRIDE) of its cells: where
+    pieces or discs show, and where a hand or an arm does."""
+
+    view: FlatView
+    found: tuple[Found, ...]
+    pieces: NDArray[np.bool_]
+    arms: NDArray[np.bool_]
+
+    def places_mm(self, cells: Array) -> Array:
+        """Table points (n, 2) of cells (n, 2) as (column, row)."""
+        return self.view.millimetres((cells + 0.5) * STRIDE - 0.5)
+
+    def share_seen(self, outline_mm: Array) -> float:
+        """Share of a polygon (n, 2) over which pieces show."""
+        inside = np.zeros(self.pieces.shape, np.uint8)
+        cells = (self.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
+        cv2.fillPoly(inside, [np.rint(cells * 16).astype(np.int32)[:, None]], 1, shift=4)
+        return float(self.pieces[inside > 0].mean()) if inside.any() else 0.0
+
+
+def relative(code: Image, paper: Array) -> Image:
+    """Encoded light relative to white paper (3,), (h, w, 3): exposure and white balance are taken out."""
+    light = linear(np.arange(256, dtype=np.uint8)[:, None]) / (BRIGHTEST * paper)
+    table = np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.2)).astype(np.uint8)
+    return np.asarray(cv2.LUT(code, table[None]), np.uint8)
+
+
+def find(photo: Photo, paper: Array) -> Sight:
+    """All that the network sees on and around the play area; `paper` (3,) is the light of white paper."""
+    setup = photo.setup
+    view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE, MARGIN_MM)
+    h, w = view.code.shape[:2]
+    whole = cv2.copyMakeBorder(relative(view.code, paper), 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE)
+    answer = _run(np.asarray(whole, np.uint8))[:, : -(-h // STRIDE), : -(-w // STRIDE)]
+    found = _merged([_found(answer, row, column, view, setup) for row, column in _peaks(answer[:4])])
+    return Sight(view, tuple(found), answer[MASK.start] > 0, answer[MASK.start + 1] > 0)
+
+
+def _run(image: Image) -> Answer:
+    """The network's answer (CHANNELS, h / 4, w / 4), chances as such."""
+    network = _network()
+    network.setInput(cv2.dnn.blobFromImage(image, 1 / 255))
+    answer: Answer = np.asarray(network.forward(), np.float32)[0]
+    for k in range(DISC + 1):
+        answer[k] = cv2.filter2D(1 / (1 + np.exp(-answer[k])), cv2.CV_32F, HILL, borderType=cv2.BORDER_CONSTANT)
+    return answer
+
+
+@cache
+def _network() -> cv2.dnn.Net:
+    weights = resources.files("vision").joinpath("data/finder.onnx").read_bytes()
+    network: cv2.dnn.Net = cv2.dnn.readNetFromONNX(np.frombuffer(weights, np.uint8))
+    return network
+
+
+def _peaks(chances: Answer) -> list[tuple[int, int]]:
+    """Cells (row, column) that are the likeliest of their surroundings, the surest first."""
+    best = np.maximum(chances[:DISC].sum(axis=0), chances[DISC])
+    around = np.asarray(cv2.dilate(best, np.ones((3, 3), np.uint8)))
+    rows, columns = np.nonzero((best >= around) & (best > LEAST_CHANCE))
+    order = np.argsort(-best[rows, columns])
+    return [(int(rows[k]), int(columns[k])) for k in order]
+
+
+def _merged(found: list[Found]) -> list[Found]:
+    """The same, each once: where the network wavers between cells it sees a piece in several, each with a share of the chance."""
+    left, merged = list(found), []
+    while left:
+        first = left[0]
+        own = [one for one in left if np.hypot(*(one.middle_mm - first.middle_mm)) < SAME_BASES * min(one.base_mm, first.base_mm)]
+        left = [one for one in left if all(one is not other for other in own)]
+        merged.append(_mean(own))
+    return sorted(merged, key=lambda one: -max(one.chance, one.disc_chance))
+
+
+def _mean(found: list[Found]) -> Found:
+    """What several sightings of one thing say together."""
+    weight = np.array([one.chances.max() for one in found])
+    weight /= weight.sum()
+    turns = np.exp(4j * np.radians([one.turn_deg for one in found]))
+    return Found(
+        np.minimum(np.sum([one.chances for one in found], axis=0), 1.0),
+        weight @ np.array([one.middle_mm for one in found]),
+        weight @ np.array([one.axis_mm for one in found]),
+        float(np.degrees(np.angle(weight @ turns)) / 4 % 90),
+        float(np.exp(weight @ np.log([one.base_mm for one in found]))),
+        weight @ np.array([one.colours for one in found]),
+    )
+
+
+def _found(answer: Answer, row: int, column: int, view: FlatView, setup: Setup) -> Found:
+    here = answer[:, row, column].astype(float)
+    pixel = (np.array([column, row]) + here[OFFSET] + 0.5) * STRIDE - 0.5
+    base_px = STEPS_A_BASE * view.step_mm
+    cosine, sine = here[TURN]
+    logits = here[COLOUR][[COLOURS.index(name) for name in setup.colours]]
+    weights = np.exp(logits - logits.max())
+    return Found(
+        here[:4],
+        view.millimetres(pixel[None])[0],
+        here[AXIS] * base_px * [1, -1],
+        float(np.degrees(np.arctan2(-sine, cosine)) / 4 % 90),
+        float(np.exp(here[SIZE][0]) * base_px),
+        weights / weights.sum(),
+    )

@@ -1,0 +1,64 @@
+"""A piece that may be there, as the few numbers that are fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from table.pieces import PieceSize
+from table.solids import FACES, Array, Pose, Solid, lying, tipped, upright
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A piece at a place; `tilt_deg` is how far a leaning one is tipped up about its base edge, `z_mm` the height of what it
+    stands on."""
+
+    size: PieceSize
+    pose: Pose
+    x_mm: float
+    y_mm: float
+    heading_deg: float
+    tilt_deg: float = 0.0
+    z_mm: float = 0.0
+
+    @property
+    def solid(self) -> Solid:
+        if self.pose == "upright":
+            return upright(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
+        flat = lying(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
+        if self.pose == "lying":
+            return flat
+        return tipped(flat, np.array([self.x_mm, self.y_mm, self.z_mm]), self.heading_deg, self.tilt_deg)
+
+    @property
+    def parameters(self) -> Array:
+        """(x_mm, y_mm, heading_deg), and tilt_deg of a leaning piece."""
+        values = [self.x_mm, self.y_mm, self.heading_deg, self.tilt_deg]
+        return np.array(values if self.pose == "leaning" else values[:3])
+
+    def at(self, parameters: Array) -> Hypothesis:
+        """The same piece elsewhere."""
+        x, y, heading, *tilt = (float(value) for value in parameters)
+        return replace(self, x_mm=x, y_mm=y, heading_deg=heading, tilt_deg=tilt[0] if tilt else 0.0)
+
+
+def cast_down(points_mm: Array, eye_mm: Array) -> Array:
+    """Central projection (n, 2) of points (n, 3) from the eye on to z = 0."""
+    stretch = eye_mm[2] / (eye_mm[2] - points_mm[:, 2])
+    flat: Array = eye_mm[:2] + (points_mm[:, :2] - eye_mm[:2]) * stretch[:, None]
+    return flat
+
+
+def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
+    """Faces that look towards the eye, counter-clockwise as the eye sees them."""
+    corners = solid.vertices_mm[[face[:3] for face in FACES]]
+    a = corners[:, 0]
+    normals = _crossed(corners[:, 1] - a, corners[:, 2] - a)
+    return [face for face, towards in zip(FACES, ((eye_mm - a) * normals).sum(axis=1), strict=True) if towards > 0]
+
+
+def _crossed(a: Array, b: Array) -> Array:
+    """Cross products of rows; NumPy's own is slow for a few."""
+    return np.stack([a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)

@@ -1,0 +1,56 @@
+"""What is in the picture beside the pieces that were read: hands, and what nobody could read."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from table.boards import within
+from table.setup import Setup
+from table.solids import Array, convex_hull
+from vision.finder import STRIDE, Sight
+from vision.hypothesis import Hypothesis, cast_down
+from vision.photo import Photo
+
+HAND_BASES2 = 1.5
+"""An arm that shows over more of the board than this, in squares of the smallest base, is over it."""
+UNREAD_SHARE = 0.35
+"""A patch left over is something unread if it is this share of the smallest piece's face."""
+DOUBTFUL = (0.35, 0.5)
+"""Chances of a piece that are too small to tell it and too large to pass over."""
+
+
+def hand_over(sight: Sight, setup: Setup) -> bool:
+    """Is a hand or an arm over the board?"""
+    board = np.zeros(sight.arms.shape, np.uint8)
+    _fill(board, setup.outline_mm(), sight, 1)
+    cell_mm = STRIDE * sight.view.step_mm
+    least = HAND_BASES2 * min(size.base_mm for size in setup.sizes) ** 2
+    return bool(np.count_nonzero(sight.arms & (board > 0)) * cell_mm**2 > least)
+
+
+def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array, ...]:
+    """Places (2,) on the board where something like a piece lies that none of the pieces told explains."""
+    outline, eye = photo.setup.outline_mm(), photo.camera.eye_mm
+    left = sight.pieces.astype(np.uint8)
+    for piece in pieces:
+        _fill(left, convex_hull(cast_down(piece.solid.vertices_mm, eye)), sight, 0)
+    for one in sight.found:
+        if one.is_disc:
+            turns = np.linspace(0, 2 * np.pi, 24)
+            _fill(left, one.middle_mm + 0.5 * one.base_mm * np.column_stack([np.cos(turns), np.sin(turns)]), sight, 0)
+    cell_mm = STRIDE * sight.view.step_mm
+    least = UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
+    count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
+    areas = stats[1:count, cv2.CC_STAT_AREA] * cell_mm**2
+    places = list(sight.places_mm(np.asarray(middles, float)[1:count][areas > least]))
+    places += [one.middle_mm for one in sight.found if not one.is_disc and DOUBTFUL[0] < one.chance <= DOUBTFUL[1]]
+    return tuple(place for place in places if within(outline, place))
+
+
+def _fill(mask: np.ndarray, outline_mm: Array, sight: Sight, value: int) -> None:
+    """Set the cells inside a polygon (n, 2), and those that it cuts."""
+    cells = (sight.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
+    polygon = np.rint(cells * 16).astype(np.int32)[:, None]
+    cv2.fillPoly(mask, [polygon], value, shift=4)
+    cv2.polylines(mask, [polygon], True, value, 1, shift=4)

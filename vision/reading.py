@@ -1,0 +1,33 @@
+"""What a way of reading says of a table, before it is told in an Observation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from table.observation import SeenCounter
+from table.solids import Array
+from vision.hypothesis import Hypothesis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probability of its size and pose, and the
+    probabilities (c,) of the table's colours; `under` is the piece that it stands on."""
+
+    guess: Hypothesis
+    covariance: Array
+    probability: float
+    chances: Array
+    under: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRead:
+    """All pieces, those beside the board too; counters; whether a hand is over the board; places (2,) mm of what was not read;
+    and of a board of tiles, which places have one."""
+
+    pieces: list[Reading]
+    counters: tuple[SeenCounter, ...] = ()
+    hand: bool = False
+    unread_mm: tuple[Array, ...] = ()
+    tiles: dict[str, bool] | None = None

@@ -1,0 +1,75 @@
+"""Which places of a board of tiles have one: a tile does not look like the table round the board."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from table.boards import Tiles
+from table.solids import Array, convex_hull
+from vision.finder import Sight
+from vision.hypothesis import Hypothesis, cast_down
+from vision.light import linear
+from vision.photo import Photo
+
+RIM_SHARE = 0.12
+"""Share of a tile at each side that is not looked at: a neighbour's rim or shadow may lie there."""
+RING_MM = (8.0, 26.0)
+"""Between these distances from the outline the table itself is looked at."""
+
+
+def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, bool]:
+    """Whether each place, by name, a1 at the near left, has a tile; `pieces` hide what is under them."""
+    board = photo.setup.board
+    assert isinstance(board, Tiles)
+    view, eye = sight.view, photo.camera.eye_mm
+    light = np.sqrt(linear(view.code) + np.float32(0.002))
+    hidden = np.zeros(light.shape[:2], np.uint8)
+    for piece in pieces:
+        outline = view.pixels(convex_hull(cast_down(piece.solid.vertices_mm, eye)))
+        cv2.fillConvexPoly(hidden, np.rint(outline * 16).astype(np.int32), 1, shift=4)
+    hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)))
+    table = _ring(board, light, hidden, sight, photo)
+    half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
+    samples = {}
+    for row in range(board.rows):
+        for column in range(board.cols):
+            middle = np.array(board.origin_mm) + board.cell_mm * (np.array([column, row]) + 0.5)
+            low, high = view.pixels(middle + half * np.array([[-1, 1], [1, -1]])).round().astype(int)
+            window = (slice(low[1], high[1] + 1), slice(low[0], high[0] + 1))
+            samples["abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1)] = light[window][hidden[window] == 0].reshape(-1, 3)
+    return _told_apart(samples, table)
+
+
+def _ring(board: Tiles, light: Array, hidden: Array, sight: Sight, photo: Photo) -> Array:
+    """What the table around the board looks like, (n, 3), brought to the height of the tiles' faces by nothing: light only."""
+    outline = board.outline()
+    middle = outline.mean(axis=0)
+    mask = np.zeros(light.shape[:2], np.uint8)
+    for grow, value in zip(RING_MM[::-1], (1, 0), strict=True):
+        corners = sight.view.pixels(outline + grow * np.sign(outline - middle))
+        cv2.fillPoly(mask, [np.rint(corners).astype(np.int32)], value)
+    for marker in photo.setup.fiducials.markers:
+        corners = np.array(marker.corners_mm)
+        card = sight.view.pixels(corners.mean(axis=0) + 1.6 * (corners - corners.mean(axis=0)))
+        cv2.fillPoly(mask, [np.rint(card).astype(np.int32)], 0)
+    return np.asarray(light[(mask > 0) & (hidden == 0)])
+
+
+def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
+    """Places split into those that look like the table and those that look like the tiles, which are the more alike the farther
+    from the table (two means, started at the table and at the place least like it)."""
+    middles = {name: np.median(values, axis=0) if len(values) else np.full(3, np.nan) for name, values in samples.items()}
+    names = [name for name, middle in middles.items() if np.isfinite(middle).all()]
+    points = np.array([middles[name] for name in names])
+    bare = np.median(table, axis=0)
+    spread = np.maximum(np.median(np.abs(table - bare), axis=0) * 1.4826, 0.01)
+    apart = np.linalg.norm((points - bare) / spread, axis=1)
+    tile = points[apart >= np.quantile(apart, 0.6)].mean(axis=0)
+    for _ in range(10):
+        is_tile = np.linalg.norm(points - tile, axis=1) < np.linalg.norm(points - bare, axis=1)
+        if is_tile.any():
+            tile = np.median(points[is_tile], axis=0)
+    known = dict(zip(names, is_tile.tolist(), strict=True))
+    # A place that pieces hide altogether has a tile: they stand on something.
+    return {name: known.get(name, True) for name in samples}
