@@ -44,7 +44,12 @@ def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array,
     count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
     areas = stats[1:count, cv2.CC_STAT_AREA] * cell_mm**2
     places = list(sight.places_mm(np.asarray(middles, float)[1:count][areas > least]))
-    places += [one.middle_mm for one in sight.found if not one.is_disc and DOUBTFUL[0] < one.chance <= DOUBTFUL[1]]
+    told = [cast_down(piece.solid.vertices_mm, eye).mean(axis=0) for piece in pieces]
+    nearest_mm = min(size.base_mm for size in photo.setup.sizes)
+    for one in sight.found:
+        # A second middle within a piece is the finder's doubt about that piece, not another one.
+        if not one.is_disc and DOUBTFUL[0] < one.chance <= DOUBTFUL[1] and all(np.hypot(*(one.middle_mm - place)) > nearest_mm for place in told):
+            places.append(one.middle_mm)
     return tuple(place for place in places if within(outline, place))
 
 
