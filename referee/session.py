@@ -129,9 +129,7 @@ class Session:
             case Correct():
                 moves = ", ".join(command.moves) or "nothing"
                 said = f"{command.decided_by} replaced what record {command.record} ruled: {moves} happened."
-                return Corrected(
-                    corrects=command.record, moves=command.moves, decided_by=command.decided_by, reason=command.reason, said=said
-                )
+                return Corrected(corrects=command.record, moves=command.moves, decided_by=command.decided_by, reason=command.reason, said=said)
             case Undo():
                 undoes = self._last_standing() if command.record is None else command.record
                 return Undone(undoes=undoes, decided_by=command.decided_by, said=f"{command.decided_by} took back record {undoes}.")

@@ -111,7 +111,10 @@ def refuse_cross_site() -> None:
         raise foreign
     if origin is not None and urlsplit(origin).netloc != request.host:
         raise foreign
-    if site is None and origin is None and not request.is_json and not hmac.compare_digest(
-        request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode()
+    if (
+        site is None
+        and origin is None
+        and not request.is_json
+        and not hmac.compare_digest(request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode())
     ):
         raise Refusal(403, "no_token", "This form is not one that this panel wrote, or the panel was started anew since; load the page again.")

@@ -16,6 +16,7 @@ from webui.palette import letter
 CHARACTER = 0.66
 """Width of a character of the widest of the usual typefaces, in heights of the text."""
 
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """A box centred on (x, y): the colour's letter, then a length where one was measured."""

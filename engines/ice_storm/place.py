@@ -109,9 +109,7 @@ class Place:
 def readings(place: Place) -> tuple[Reading, ...]:
     """Every way in which a piece may lie that was seen so; one where nothing is in doubt, none where pieces cannot lie so."""
     return tuple(
-        Reading(squares, tip)
-        for squares in shapes(place.clear, place.doubtful)
-        for tip in (_tips(place, squares) if place.tips else (None,))
+        Reading(squares, tip) for squares in shapes(place.clear, place.doubtful) for tip in (_tips(place, squares) if place.tips else (None,))
     )
 
 
@@ -131,9 +129,7 @@ def shapes(clear: frozenset[Square], doubtful: frozenset[Square]) -> list[frozen
 
 
 _BLOCKS = [
-    frozenset(Square(file + east, rank + north) for east in (0, 1) for north in (0, 1))
-    for file in range(SIDE - 1)
-    for rank in range(SIDE - 1)
+    frozenset(Square(file + east, rank + north) for east in (0, 1) for north in (0, 1)) for file in range(SIDE - 1) for rank in range(SIDE - 1)
 ]
 """Every four squares that share a corner."""
 

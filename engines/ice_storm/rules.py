@@ -236,9 +236,7 @@ def _meant(state: State, move: Capture) -> list[Piece]:
     meant = [
         piece
         for piece in state.pieces
-        if piece.colour == move.colour
-        and move.number in (None, piece.number)
-        and (move.square is None or move.square in piece.place.squares)
+        if piece.colour == move.colour and move.number in (None, piece.number) and (move.square is None or move.square in piece.place.squares)
     ]
     return sorted(meant, key=lambda piece: piece not in can)
 

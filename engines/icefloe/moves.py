@@ -223,9 +223,7 @@ _NOTATION: Notation[Move] = Notation(
         "origin": _parse_place,
         "target": _parse_place,
         "tile": _sign("[SMCA][na2-5]", "a tile (suit S, M, C or A, value n, a or 2 to 5)"),
-        "choice": _sign(
-            f"[na2-5SMCA]|{SHARED}|{'|'.join(COLOURS)}", f"a value (n, a, 2 to 5), a suit (S, M, C, A), a colour or {SHARED!r}"
-        ),
+        "choice": _sign(f"[na2-5SMCA]|{SHARED}|{'|'.join(COLOURS)}", f"a value (n, a, 2 to 5), a suit (S, M, C, A), a colour or {SHARED!r}"),
         "coin": _sign("[a2]", "a coin (a or 2)"),
         "player": parse_colour,
         "to": parse_colour,

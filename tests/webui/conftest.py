@@ -276,8 +276,6 @@ def panel() -> Iterator[Panel]:
     """A panel at an address of its own."""
     script = Path(__file__).with_name("standin.py")
     start = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    with subprocess.Popen(
-        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start
-    ) as process:
+    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start) as process:
         yield Panel(process)
         process.kill()
