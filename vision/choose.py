@@ -58,7 +58,7 @@ def choose(candidate: Candidate, others: list[Hypothesis], photo: Photo, view: T
     if placed is not None:
         guess, covariance = placed.guess, placed.covariance
     for one, weight in zip(fits, weights * same, strict=True):
-        covariance = covariance + weight * np.outer(away := _apart(one.guess, best.guess), away)
+        covariance = covariance + weight * np.outer(away := one.guess.away_from(best.guess), away)
     return Choice(guess, covariance, float(weights[same].sum()), float(seen[int(order[0])] - evidence_of_ground(where)), best)
 
 
@@ -77,14 +77,6 @@ def _stamp(others: list[Hypothesis], view: TableView) -> Mask | None:
         outline = view.pixels(silhouette(other.solid, view.eye_mm))
         cv2.fillConvexPoly(mask, np.rint(outline * 16).astype(np.int32), 1, shift=4)
     return np.asarray(cv2.dilate(mask, np.ones((3, 3), np.uint8)) > 0)
-
-
-def _apart(a: Hypothesis, b: Hypothesis) -> Array:
-    """Difference (3,) of two places, the heading by the shorter way round."""
-    period = 90.0 if a.pose == "upright" else 360.0
-    apart = a.parameters - b.parameters
-    apart[2] -= period * round(apart[2] / period)
-    return apart
 
 
 def _common(fits: list[Fit], view: TableView, ground: Background, ignore: Mask | None) -> Pixels:

@@ -38,6 +38,13 @@ class Hypothesis:
         values = [self.x_mm, self.y_mm, self.heading_deg, self.tilt_deg]
         return np.array(values if self.pose == "leaning" else values[:3])
 
+    def away_from(self, other: Hypothesis) -> Array:
+        """Difference (3,) in x_mm, y_mm and heading_deg, the heading by the shorter way round."""
+        period = 90.0 if self.pose == "upright" else 360.0
+        apart = self.parameters[:3] - other.parameters[:3]
+        apart[2] -= period * round(apart[2] / period)
+        return apart
+
     def at(self, parameters: Array) -> Hypothesis:
         """The same piece elsewhere."""
         x, y, heading, *tilt = (float(value) for value in parameters)

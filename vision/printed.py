@@ -31,6 +31,8 @@ UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
 SIZE_SIGMA = 0.13
 """How well the finder knows the logarithm of a base."""
+EDGES_TOGETHER = 3.0
+"""Edges err together: what they say for one rival against another is believed to this root."""
 LENGTH_SIGMA = 0.1
 """How well the finder knows the logarithm of a length from base to tip."""
 ANCHORS: dict[Pose, tuple[float, ...]] = {"upright": (0.0,), "lying": (0.5, 0.0, 1.0), "leaning": (0.5, 0.0)}
@@ -203,9 +205,16 @@ def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
 
 
 def _reading(spot: Spot) -> Reading:
+    """The likeliest of a spot, with the doubt that the others leave about where it is and what."""
     best = spot.tried[0]
-    total = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried]).sum()
-    return Reading(best.guess, best.covariance, float(1 / total), spot.found.colours)
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) / EDGES_TOGETHER for one in spot.tried])
+    weights /= weights.sum()
+    same = [one.guess.size == best.guess.size and one.guess.pose == best.guess.pose for one in spot.tried]
+    covariance = best.covariance[:3, :3].copy()
+    for one, weight in zip(spot.tried, weights, strict=True):
+        away = one.guess.away_from(best.guess)
+        covariance += weight * np.outer(away, away)
+    return Reading(best.guess, covariance, float(weights[same].sum()), spot.found.colours)
 
 
 def start_sigma(guess: Hypothesis) -> Array:
