@@ -63,7 +63,7 @@ Times are multiples of what OpenCV's marker detector takes on the same frame in 
 
 The process held {memory:.0f} MB at most, reading one photograph after the other.
 
-Asked for are 12 and 3. What is slow is open ground and chessboards, where every rival is fitted before the ground that shines through it;
+The aim is 12 and 3. What is slow is open ground and chessboards, where every rival is fitted before the ground that shines through it;
 boards with print on them are read from the network's finds and the edges alone.
 """
 

@@ -98,7 +98,7 @@ class Observation:
     moving: bool = False
     """The picture changes: these are the pieces as they were read last, not as they are now."""
     unread_mm: tuple[Array, ...] = ()
-    """Places (2,) on the board where something of a piece's colour lies that none of the pieces explains."""
+    """Places (2,) on the board where something that looks like a piece lies that none of the pieces explains."""
     tiles: dict[str, bool] | None = None
     """Of a board of tiles: which places, a1 at the near left, have one."""
     notes: tuple[str, ...] = field(default=())

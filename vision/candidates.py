@@ -18,8 +18,7 @@ from table.setup import Setup
 from table.solids import Array, Pose
 from vision.background import FOREIGN, Background, Mask
 from vision.colours import NEUTRAL, colour_distances, shadow_distances
-from vision.hypothesis import Hypothesis
-from vision.solidfit import silhouette
+from vision.hypothesis import Hypothesis, silhouette
 from vision.tableview import TableView
 
 SEARCH_MM = 1.0

@@ -13,7 +13,8 @@ import numpy as np
 from table.solids import Array
 from vision.background import Background
 from vision.choose import Choice, evidence
-from vision.solidfit import BAND_MM, Fit, fit, pixels_around, silhouette
+from vision.hypothesis import silhouette
+from vision.solidfit import BAND_MM, Fit, fit, pixels_around
 from vision.tableview import TableView
 
 NO_TARGET = -9.0

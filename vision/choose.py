@@ -11,9 +11,9 @@ from table.solids import Array, convex_hull
 from vision.background import Background
 from vision.candidates import Candidate
 from vision.edges import snap
-from vision.hypothesis import Hypothesis
+from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
-from vision.solidfit import BAND_MM, HUBER, Explained, Fit, Mask, Pixels, fit, pixels_around, scatter, settle, silhouette
+from vision.solidfit import BAND_MM, HUBER, Explained, Fit, Mask, Pixels, fit, pixels_around, scatter, settle
 from vision.tableview import TableView
 
 WORTH_LOOKS = 2.0
@@ -53,7 +53,7 @@ def choose(candidate: Candidate, others: list[Hypothesis], photo: Photo, view: T
     weights = np.exp(looks - looks.max())
     weights /= weights.sum()
     same = np.array([one.guess.pose == best.guess.pose and one.guess.size == best.guess.size for one in fits])
-    placed = snap(best.guess, FIT_SIGMA, photo, [convex_hull(photo.pixels(other.solid.vertices_mm)) for other in near])
+    placed = snap(best.guess, FIT_SIGMA, photo, [photo.silhouette(other.solid) for other in near])
     guess, covariance = best.guess, np.diag(FIT_SIGMA**2)
     if placed is not None:
         guess, covariance = placed.guess, placed.covariance

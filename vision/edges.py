@@ -55,7 +55,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Points along edges, a few to a side of each: photo pixels (n, 2), unit normals (n, 2) that point out of the solid, the
+    """Points along edges, a few to a side of each: photo pixels (n, 2), unit normals (n, 2) on one side of each edge, the
     vertices between which each lies (n, 2), and how pixels move along the normals with the parameters (n, p)."""
 
     at_px: Array
@@ -85,8 +85,6 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     pixels = photo.pixels(np.concatenate(points)).reshape(len(points), -1, 2)
     along = corners[end[:, 1]] - corners[end[:, 0]]
     normal = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.hypot(*along.T)[:, None]
-    outward = ((pixels[0] - corners.mean(axis=0)) * normal).sum(axis=1) > 0
-    normal = np.where(outward[:, None], normal, -normal)
     step = STEPS[: len(moved), None, None]
     jacobian = (((pixels[1:] - pixels[0]) / step) * normal).sum(axis=2).T
     seen = ~_hidden(pixels[0], hidden_by)

@@ -1,7 +1,7 @@
 """Finds pieces and counters in the flattened view with a small convolutional network.
 
 The network (`data/finder.onnx`) was taught on pictures that this project draws, see `vision.training`.  It says where pieces
-are to about half a millimetre, and how they stand; `vision.choose` decides and measures.
+are to about half a millimetre, and how they stand; `vision.printed` and `vision.plain` decide and measure.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ STRIDE = 4
 DISC, OFFSET, AXIS, TURN, SIZE, COLOUR = 3, slice(4, 6), slice(6, 8), slice(8, 10), slice(10, 11), slice(11, 11 + len(COLOURS))
 """Channels of the answer: 0 to 3 the chance of a middle of each pose and of a disc; the way to it in cells; from the middle
 of the base to the tip, in STEPS_A_BASE; cosine and sine of four times an upright base's heading; logarithm of the base, or of
-the disc's diameter, in STEPS_A_BASE; logits of the colours; logits of a piece or disc, and of an arm, being seen there."""
+the disc's diameter, in STEPS_A_BASE; logits of the colours."""
 MASK = slice(COLOUR.stop, COLOUR.stop + 2)
+"""Logits of a piece or disc, and of an arm, being seen there."""
 CHANNELS = MASK.stop
 BRIGHTEST = 1.2
 """Light, relative to white paper, that is white for the network."""
 WHOLE = 32
 """The network takes pictures whose sides are multiples of this."""
-MARGIN_MM = 45.0
-"""How far beyond the outline strays are looked for."""
+SUB_BITS = 4
+"""Polygons are drawn to sixteenths of a cell."""
 SAME_BASES = 0.5
 """Middles nearer than this, in bases, are one piece's."""
 HILL_CELLS = 0.7
@@ -96,11 +97,15 @@ class Sight:
         """Table points (n, 2) of cells (n, 2) as (column, row)."""
         return self.view.millimetres((cells + 0.5) * STRIDE - 0.5)
 
+    def polygon(self, outline_mm: Array) -> NDArray[np.int32]:
+        """A polygon (n, 2) in cells, as OpenCV draws it with SUB_BITS."""
+        cells = (self.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
+        return np.rint(cells * (1 << SUB_BITS)).astype(np.int32)[:, None]
+
     def share_seen(self, outline_mm: Array) -> float:
         """Share of a polygon (n, 2) over which pieces show."""
         inside = np.zeros(self.pieces.shape, np.uint8)
-        cells = (self.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
-        cv2.fillPoly(inside, [np.rint(cells * 16).astype(np.int32)[:, None]], 1, shift=4)
+        cv2.fillPoly(inside, [self.polygon(outline_mm)], 1, shift=SUB_BITS)
         return float(self.pieces[inside > 0].mean()) if inside.any() else 0.0
 
 
@@ -114,7 +119,7 @@ def relative(code: Image, paper: Array) -> Image:
 def find(photo: Photo, paper: Array) -> Sight:
     """All that the network sees on and around the play area; `paper` (3,) is the light of white paper."""
     setup = photo.setup
-    view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE, MARGIN_MM)
+    view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE)
     h, w = view.code.shape[:2]
     whole = cv2.copyMakeBorder(relative(view.code, paper), 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE)
     answer = _run(np.asarray(whole, np.uint8))[:, : -(-h // STRIDE), : -(-w // STRIDE)]

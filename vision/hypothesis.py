@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from table.pieces import PieceSize
-from table.solids import FACES, Array, Pose, Solid, lying, tipped, upright
+from table.solids import FACES, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,11 @@ def cast_down(points_mm: Array, eye_mm: Array) -> Array:
     stretch = eye_mm[2] / (eye_mm[2] - points_mm[:, 2])
     flat: Array = eye_mm[:2] + (points_mm[:, :2] - eye_mm[:2]) * stretch[:, None]
     return flat
+
+
+def silhouette(solid: Solid, eye_mm: Array) -> Array:
+    """Outline (n, 2), counter-clockwise, of a solid cast down from the eye on to z = 0."""
+    return convex_hull(cast_down(solid.vertices_mm, eye_mm))
 
 
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from table.boards import within
 from table.setup import Setup
-from table.solids import Array, convex_hull
-from vision.finder import STRIDE, Sight
-from vision.hypothesis import Hypothesis, cast_down
+from table.solids import Array
+from vision.finder import STRIDE, SUB_BITS, Sight
+from vision.hypothesis import Hypothesis, cast_down, silhouette
 from vision.photo import Photo
 
 HAND_BASES2 = 1.5
@@ -34,7 +35,7 @@ def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array,
     outline, eye = photo.setup.outline_mm(), photo.camera.eye_mm
     left = sight.pieces.astype(np.uint8)
     for piece in pieces:
-        _fill(left, convex_hull(cast_down(piece.solid.vertices_mm, eye)), sight, 0)
+        _fill(left, silhouette(piece.solid, eye), sight, 0)
     for one in sight.found:
         if one.is_disc:
             turns = np.linspace(0, 2 * np.pi, 24)
@@ -53,9 +54,7 @@ def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array,
     return tuple(place for place in places if within(outline, place))
 
 
-def _fill(mask: np.ndarray, outline_mm: Array, sight: Sight, value: int) -> None:
+def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Sight, value: int) -> None:
     """Set the cells inside a polygon (n, 2), and those that it cuts."""
-    cells = (sight.view.pixels(outline_mm) + 0.5) / STRIDE - 0.5
-    polygon = np.rint(cells * 16).astype(np.int32)[:, None]
-    cv2.fillPoly(mask, [polygon], value, shift=4)
-    cv2.polylines(mask, [polygon], True, value, 1, shift=4)
+    cv2.fillPoly(mask, [sight.polygon(outline_mm)], value, shift=SUB_BITS)
+    cv2.polylines(mask, [sight.polygon(outline_mm)], True, value, 1, shift=SUB_BITS)

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from table.observation import Camera
 from table.setup import Setup
-from table.solids import Array
+from table.solids import Array, Solid, convex_hull
 from vision.camera import mm_per_pixel, project
 from vision.frame import Image
 from vision.light import Light, read_light
 
+MARGIN_MM = 45.0
+"""How far beyond the outline strays are looked for."""
 GRID_PX = 16
 """Lens and perspective bend so little that the map of a flat view is computed at every 16th pixel and interpolated."""
 
@@ -52,20 +55,39 @@ class Photo:
         """Linear light (n, m, 3) at pixels (n, m, 2)."""
         return read_light(self.image, pixels)
 
-    def flat(self, step_mm: float, margin_mm: float) -> FlatView:
-        """The play area and what lies `margin_mm` around it laid flat, lens and perspective taken out."""
+    def silhouette(self, solid: Solid) -> Array:
+        """Outline (n, 2) of a solid in the picture, counter-clockwise in (column, row)."""
+        return convex_hull(self.pixels(solid.vertices_mm))
+
+    @property
+    def finest_mm(self) -> float:
+        """Length of table that a pixel shows where the picture of the play area is finest."""
         outline = self.setup.outline_mm()
-        low, high = outline.min(axis=0) - margin_mm, outline.max(axis=0) + margin_mm
+        return min(mm_per_pixel(self.camera, self.setup.camera, place) for place in (*outline, outline.mean(axis=0)))
+
+    @property
+    def area_mm(self) -> tuple[Array, Array]:
+        """Lower left and upper right corner, (2,) each, of the play area with MARGIN_MM around it."""
+        outline = self.setup.outline_mm()
+        return outline.min(axis=0) - MARGIN_MM, outline.max(axis=0) + MARGIN_MM
+
+    def flat_map(self, step_mm: float) -> NDArray[np.float32]:
+        """Where in the picture, (h, w, 2), each pixel of the area laid flat is found."""
+        low, high = self.area_mm
         w, h = np.ceil((high - low) / step_mm).astype(int)
         columns, rows = (GRID_PX * (np.arange(-1, size // GRID_PX + 2) + 0.5) - 0.5 for size in (w, h))
         x, y = np.meshgrid(low[0] + columns * step_mm, high[1] - rows * step_mm)
         coarse = self.pixels(np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])).reshape(len(rows), len(columns), 2)
+        every = cv2.resize(coarse.astype(np.float32), (GRID_PX * len(columns), GRID_PX * len(rows)), interpolation=cv2.INTER_LINEAR)
+        return np.asarray(every[GRID_PX : GRID_PX + h, GRID_PX : GRID_PX + w], np.float32)
+
+    def flat(self, step_mm: float) -> FlatView:
+        """The area laid flat, lens and perspective taken out."""
         # Pixels of the photograph that come to one of the view are averaged first: remap reads points.
-        shrink = max(1, round(step_mm / min(mm_per_pixel(self.camera, self.setup.camera, place) for place in (*outline, outline.mean(axis=0)))))
-        coarse = ((coarse + 0.5) / shrink - 0.5).astype(np.float32)
-        every = cv2.resize(coarse, (GRID_PX * len(columns), GRID_PX * len(rows)), interpolation=cv2.INTER_LINEAR)
-        at = every[GRID_PX : GRID_PX + h, GRID_PX : GRID_PX + w]
-        image = self.image[: self.image.shape[0] // shrink * shrink, : self.image.shape[1] // shrink * shrink]
-        small = cv2.resize(image, (image.shape[1] // shrink, image.shape[0] // shrink), interpolation=cv2.INTER_AREA)
+        shrink = max(1, round(step_mm / self.finest_mm))
+        h, w = (size // shrink for size in self.image.shape[:2])
+        small = cv2.resize(self.image[: h * shrink, : w * shrink], (w, h), interpolation=cv2.INTER_AREA)
+        at = (self.flat_map(step_mm) + np.float32(0.5)) / np.float32(shrink) - np.float32(0.5)
         code = cv2.remap(small, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        low, high = self.area_mm
         return FlatView(np.asarray(code, np.uint8), float(low[0]), float(high[1]), step_mm)

@@ -14,12 +14,11 @@ from vision.census import Coloured, with_one_target
 from vision.choose import Choice, beside, choose
 from vision.colours import colour_probabilities
 from vision.finder import Sight, find
-from vision.hypothesis import Hypothesis
+from vision.hypothesis import Hypothesis, silhouette
 from vision.left_over import unread
 from vision.paper import paper_light
 from vision.photo import Photo
 from vision.reading import Reading, TableRead
-from vision.solidfit import silhouette
 from vision.tableview import TableView, flatten
 
 LEAST_EVIDENCE = 3.0
@@ -33,8 +32,8 @@ WELL_INSIDE = 0.98
 def read_plain(photo: Photo, empty: Photo | None) -> TableRead:
     """Pieces on plain ground; `empty` is the same table without them, if there is a picture of it."""
     setup = photo.setup
-    view = flatten(photo.image, photo.camera, setup)
-    ground = background(view, setup, None if empty is None else flatten(empty.image, empty.camera, setup, like=view))
+    view = flatten(photo)
+    ground = background(view, setup, None if empty is None else flatten(empty, like=view))
     paper = paper_light(photo.image, photo.camera, setup)
     search = candidates(view, ground, setup, paper)
     near = [one for one in search.found if _in_view(one, view)]

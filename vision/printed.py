@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from table.boards import Tiles, within
 from table.pieces import PieceSize
 from table.setup import Setup
-from table.solids import POSES, Array, Pose, convex_hull
+from table.solids import POSES, Array, Pose
 from vision.counters import counters
 from vision.edges import snap
 from vision.finder import Found, find
@@ -104,13 +104,13 @@ def _spots(found: list[Found], photo: Photo) -> list[Spot]:
         tried = _try(one, photo, [outlines[k] for k in _beside(one, spots, setup)])
         if tried and _is_new(tried[0].guess, spots):
             spots.append(Spot(one, tried))
-            outlines.append(_outline(tried[0].guess, photo))
+            outlines.append(photo.silhouette(tried[0].guess.solid))
     for k, spot in enumerate(spots):
         near = _beside(spot.found, spots, setup)
         if any(j > k for j in near):
             tried = _try(spot.found, photo, [outlines[j] for j in near])
             if tried:
-                spots[k], outlines[k] = Spot(spot.found, tried), _outline(tried[0].guess, photo)
+                spots[k], outlines[k] = Spot(spot.found, tried), photo.silhouette(tried[0].guess.solid)
     return spots
 
 
@@ -118,11 +118,6 @@ def _beside(found: Found, spots: list[Spot], setup: Setup) -> list[int]:
     """Which spots are so near that their pieces may hide some of this one."""
     reach = 2 * max(size.slant_mm for size in setup.sizes)
     return [k for k, spot in enumerate(spots) if spot.found is not found and np.hypot(*(spot.found.middle_mm - found.middle_mm)) < reach]
-
-
-def _outline(guess: Hypothesis, photo: Photo) -> Array:
-    """Silhouette (n, 2) of a piece in the photograph, counter-clockwise."""
-    return convex_hull(photo.pixels(guess.solid.vertices_mm))
 
 
 def _is_new(guess: Hypothesis, spots: list[Spot]) -> bool:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from table.solids import Array, Solid, convex_hull
+from table.solids import Array, convex_hull
 from vision.background import Background
-from vision.hypothesis import Hypothesis, cast_down, visible_faces
+from vision.hypothesis import Hypothesis, cast_down, silhouette, visible_faces
 from vision.tableview import TableView
 
 STEPS = np.array([0.04, 0.04, 0.25])
@@ -52,11 +52,6 @@ class Pixels:
     eye_mm: Array
     values_a_look: float
     """Pixels and channels err together (texture, glitter, reflections): so many of these values are one independent look."""
-
-
-def silhouette(solid: Solid, eye_mm: Array) -> Array:
-    """Outline (n, 2), counter-clockwise, of a solid cast down from the eye on to z = 0."""
-    return convex_hull(cast_down(solid.vertices_mm, eye_mm))
 
 
 def pixels_around(view: TableView, ground: Background, outline_mm: Array, band_mm: float, ignore: Mask | None = None) -> Pixels:

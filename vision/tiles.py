@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 
 from table.boards import Tiles
-from table.solids import Array, convex_hull
+from table.solids import Array
 from vision.finder import Sight
-from vision.hypothesis import Hypothesis, cast_down
+from vision.hypothesis import Hypothesis, silhouette
 from vision.light import linear
 from vision.photo import Photo
 
@@ -26,7 +26,7 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
     light = np.sqrt(linear(view.code) + np.float32(0.002))
     hidden = np.zeros(light.shape[:2], np.uint8)
     for piece in pieces:
-        outline = view.pixels(convex_hull(cast_down(piece.solid.vertices_mm, eye)))
+        outline = view.pixels(silhouette(piece.solid, eye))
         cv2.fillConvexPoly(hidden, np.rint(outline * 16).astype(np.int32), 1, shift=4)
     hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)))
     table = _ring(board, light, hidden, sight, photo)

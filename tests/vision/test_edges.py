@@ -9,7 +9,6 @@ from table.boards import Open
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
-from table.solids import convex_hull
 from vision.edges import snap
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
@@ -82,7 +81,7 @@ def test_the_right_size_has_the_most_evidence():
 def test_edges_that_are_hidden_are_not_read():
     truth = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
     photo = photo_of(truth)
-    around = convex_hull(photo.pixels(truth.solid.vertices_mm))
+    around = photo.silhouette(truth.solid)
     middle = around.mean(axis=0)
     assert snap(truth, SIGMA[:3], photo, [middle + 1.5 * (around - middle)]) is None
 

@@ -17,7 +17,7 @@ def test_every_pixel_of_the_flat_view_shows_its_own_place():
     u, v = np.meshgrid(np.arange(lens.width), np.arange(lens.height))
     picture = np.stack([255 * u / lens.width, 255 * v / lens.height, 0 * u], axis=-1).round().astype(np.uint8)
     photo = Photo(picture, case.camera, case.setup)
-    view = photo.flat(1.3, 20.0)
+    view = photo.flat(1.3)
     rng = np.random.default_rng(4)
     pixels = np.column_stack([rng.integers(5, size - 5, 300) for size in view.code.shape[1::-1]])
     places = view.millimetres(pixels.astype(float))

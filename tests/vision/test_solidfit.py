@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from table.pieces import load_piece_set
 from table.solids import FACES, convex_hull, lying, upright
 from vision.colours import PALETTE, colour_distances, colour_probabilities, shadow_distances
-from vision.hypothesis import Hypothesis, cast_down, visible_faces
-from vision.solidfit import outside_mm, silhouette
+from vision.hypothesis import Hypothesis, cast_down, silhouette, visible_faces
+from vision.solidfit import outside_mm
 
 SIZES = load_piece_set("looney").sizes
 EYE = np.array([120.0, -200.0, 900.0])

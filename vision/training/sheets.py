@@ -7,7 +7,7 @@ relative to white paper, and for each piece on it its pose, colour and vertices.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import cv2
@@ -24,12 +24,13 @@ from vision.finder import STEPS_A_BASE, relative
 from vision.frame import Image
 from vision.hypothesis import cast_down
 from vision.render import Renderer
-from vision.scene import ALBEDO, ALWAYS_OPAQUE, SKINS, SLEEVES, Limb, Rgb, Scene, ScenePiece, Stage, look_at, reaching_arm
+from vision.scene import ALBEDO, ALWAYS_OPAQUE, SKINS, SLEEVES, Limb, Rgb, Scene, ScenePiece, Slab, Stage, look_at, reaching_arm
+from vision.scene_boards import counter
 from vision.scene_grid import Grid, make_grid
 from vision.scene_ground import Colours, draw_ground
-from vision.scene_limbs import draw_limbs, limb_points
+from vision.scene_limbs import draw_limbs, hidden_by
 from vision.scene_poses import is_free, leaning_on, slid_against
-from vision.scene_shadow import irradiance, shadow_of
+from vision.scene_shadow import irradiance
 from vision.scene_tables import random_stage, square_marker
 from vision.training.prints import PRINT_PX, printed
 
@@ -84,22 +85,22 @@ class Table:
         self.depth = float(rng.uniform(0.4, 2.2))
         self.dyes = {colour: _dye(ALBEDO[colour], rng) for colour in COLOURS}
         self.print = printed(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
-        self.discs = self._discs() if rng.random() < 0.3 else []
+        self.discs = self._discs() if rng.random() < 0.3 else ()
         self.renderer = Renderer(self.setup, self.camera, self._ground)
         self.placed: list[tuple[ScenePiece, int]] = []
         self.hidden: list[ScenePiece] = []
         self.limbs: tuple[Limb, ...] = ()
 
-    def _discs(self) -> list[tuple[float, float, float, float, str]]:
-        """Counters: middle, radius and thickness in mm, and colour."""
-        radius, thick = self.base_mm * float(self.rng.uniform(0.4, 0.85)), float(self.rng.uniform(1.5, 6))
+    def _discs(self) -> tuple[Slab, ...]:
+        """Counters, none over another."""
+        diameter, thick = self.base_mm * float(self.rng.uniform(0.8, 1.7)), float(self.rng.uniform(1.5, 6))
         colour = str(self.rng.choice(["white", "white", *COLOURS]))
-        discs: list[tuple[float, float, float, float, str]] = []
+        middles: list[Array] = []
         for _ in range(int(self.rng.integers(1, 25))):
-            x, y = self.rng.uniform(-self.half_mm, self.half_mm, 2)
-            if all(math.hypot(x - a, y - b) > 2.1 * radius for a, b, *_ in discs):
-                discs.append((float(x), float(y), radius, thick, colour))
-        return discs
+            middle = self.rng.uniform(-self.half_mm, self.half_mm, 2)
+            if all(np.hypot(*(middle - other)) > 1.05 * diameter for other in middles):
+                middles.append(middle)
+        return tuple(counter(middle, diameter, thick, self.dyes[colour]) for middle in middles)
 
     def _ground(self, stage: Stage, setup: Setup, grid: Grid) -> Colours:
         out = draw_ground(stage, setup, grid)
@@ -109,17 +110,6 @@ class Table:
             scale = np.float32(PRINT_PX / (3.2 * self.half_mm))
             art = cv2.remap(self.print, x * scale + PRINT_PX / 2, y * scale + PRINT_PX / 2, cv2.INTER_AREA, borderMode=cv2.BORDER_REFLECT)
             out = np.asarray(art * lit, np.float32)
-        for middle_x, middle_y, radius, thick, colour in self.discs:
-            turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-            rim = np.column_stack([middle_x + radius * np.cos(turns), middle_y + radius * np.sin(turns), np.zeros(24)])
-            top = rim + np.array([0.0, 0.0, thick])
-            both = np.concatenate([rim, top])
-            shadow_of(both, stage, 0.0).cast(out, (0.0, 0.0, 0.0), grid)
-            box = grid.around(both, 3.0)
-            if box is not None:
-                part, body = grid.crop(box), np.array(self.dyes[colour], np.float32) * lit[box]
-                for share, light in ((part.silhouette(part.to_camera(both)), 0.6 * body), (part.coverage(part.to_camera(top)), body)):
-                    out[box] += share[..., None] * (light - out[box])
         return out
 
     def throw(self) -> None:
@@ -132,16 +122,8 @@ class Table:
             self.limbs = reaching_arm(np.array([*side, 15.0]), float(self.rng.uniform(0, 360)), skin, sleeve)
         for _ in range(int(self.rng.integers(0, 4)) if self.rng.random() < 0.15 else int(self.rng.integers(4, 24))):
             self._lay()
-        self.placed = [one for one in self.placed if not self._under_arm(one[0].solid)]
-
-    def _under_arm(self, solid: Solid) -> bool:
-        place = cast_down(solid.vertices_mm, self.camera.eye_mm)
-        for limb in self.limbs:
-            around = cast_down(limb_points(limb), self.camera.eye_mm)
-            hull = cv2.convexHull(around.astype(np.float32))
-            if any(cv2.pointPolygonTest(hull, (float(x), float(y)), True) > -0.5 * self.base_mm for x, y in place):
-                return True
-        return False
+        spare = 0.5 * self.base_mm
+        self.placed = [one for one in self.placed if not hidden_by(self.limbs, one[0].solid.vertices_mm, self.camera, spare).any()]
 
     def _lay(self) -> None:
         rng, solids = self.rng, [one[0].solid for one in self.placed]
@@ -174,7 +156,8 @@ class Table:
             return
 
     def _on_disc(self, solid: Solid) -> bool:
-        return any(np.hypot(*(solid.vertices_mm[:, :2] - (x, y)).T).min() < 1.2 * radius for x, y, radius, *_ in self.discs)
+        rims = [disc.outline_mm for disc in self.discs]
+        return any(np.hypot(*(solid.vertices_mm[:, :2] - rim.mean(axis=0)).T).min() < 0.6 * np.ptp(rim[:, 0]) for rim in rims)
 
     def _place(self, solid: Solid, pose: Pose, colour: str, size: PieceSize) -> None:
         see_through = not self.solid_plastic and colour not in ALWAYS_OPAQUE
@@ -191,7 +174,7 @@ class Table:
 
     def picture(self) -> Image:
         """A photograph of what lies there now."""
-        picture = self.renderer.picture(Scene(self.stage, self._pieces(), self.limbs), self.rng)
+        picture = self.renderer.picture(Scene(self.stage, self._pieces(), self.limbs, self.discs), self.rng)
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(self.rng.integers(70, 97))])
         return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
 
@@ -202,7 +185,7 @@ class Table:
         light = self.stage.ambient + sum(lamp.power for lamp in self.stage.lamps)
         paper = 0.8 * light * np.array(self.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
         seen = [one for one in self.placed if self._in_sheet(one[0].solid)]
-        discs = np.array([self._disc_px(disc) for disc in self.discs]).reshape(-1, 3)
+        discs = np.array([disc_px(disc, self._pixels) for disc in self.discs]).reshape(-1, 3)
         return Sheet(
             relative(code, paper),
             np.array([self._pixels(one[0].solid.vertices_mm) for one in seen]).reshape(-1, 5, 2),
@@ -215,23 +198,15 @@ class Table:
 
     def _piece_mask(self, pieces: tuple[ScenePiece, ...]) -> NDArray[np.uint8]:
         mask = np.zeros((SHEET_PX, SHEET_PX), np.uint8)
-        bodies = [piece.solid.vertices_mm for piece in pieces]
-        for x, y, radius, thick, _ in self.discs:
-            turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-            rim = np.column_stack([x + radius * np.cos(turns), y + radius * np.sin(turns), np.zeros(24)])
-            bodies.append(np.concatenate([rim, rim + np.array([0.0, 0.0, thick])]))
+        bodies = [*(piece.solid.vertices_mm for piece in pieces), *(disc.vertices_mm for disc in self.discs)]
         for body in bodies:
             hull = cv2.convexHull(np.rint(self._pixels(body) * 16).astype(np.int32))
             cv2.fillConvexPoly(mask, hull, 1, shift=4)
         return mask
 
     def _arm_mask(self) -> NDArray[np.uint8]:
-        if not self.limbs:
-            return np.zeros((SHEET_PX, SHEET_PX), np.uint8)
-        seen = np.zeros((self.lens_px, self.lens_px, 3), np.float32)
-        draw_limbs(seen, tuple(replace(limb, rgb=(1.0, 1.0, 1.0)) for limb in self.limbs), self.stage, make_grid(self.camera, self.setup.camera))
-        arm = cv2.remap((seen.max(axis=2) > 0).astype(np.uint8), self.at_px[::2, ::2, 0], self.at_px[::2, ::2, 1], cv2.INTER_NEAREST)
-        return np.asarray(arm, np.uint8)
+        arms = arms_seen(self.limbs, self.stage, self.camera, self.setup.camera)
+        return np.asarray(cv2.remap(arms, self.at_px[::2, ::2, 0], self.at_px[::2, ::2, 1], cv2.INTER_NEAREST), np.uint8)
 
     def _pixels_of_sheet(self) -> NDArray[np.float32]:
         """Where the camera sees the pixels of a sheet twice as fine, (2 SHEET_PX, 2 SHEET_PX, 2)."""
@@ -240,9 +215,6 @@ class Table:
         at = project(np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)]), self.camera, self.setup.camera)
         return at.astype(np.float32).reshape(2 * SHEET_PX, 2 * SHEET_PX, 2)
 
-    def _disc_px(self, disc: tuple[float, float, float, float, str]) -> Array:
-        return np.append(self._pixels(np.array([[disc[0], disc[1], disc[3]]]))[0], disc[2] / self.step_mm)
-
     def _pixels(self, points_mm: Array) -> Array:
         flat = cast_down(points_mm, self.camera.eye_mm)
         return np.column_stack([flat[:, 0] + self.half_mm, self.half_mm - flat[:, 1]]) / self.step_mm
@@ -250,6 +222,20 @@ class Table:
     def _in_sheet(self, solid: Solid) -> bool:
         middle = self._pixels(solid.vertices_mm).mean(axis=0)
         return bool((middle > 2).all() and (middle < SHEET_PX - 3).all())
+
+
+def arms_seen(limbs: tuple[Limb, ...], stage: Stage, camera: Camera, lens: Lens) -> NDArray[np.uint8]:
+    """1 in the pixels (height, width) of a photograph that show an arm."""
+    seen = np.zeros((lens.height, lens.width, 3), np.float32)
+    if limbs:
+        draw_limbs(seen, tuple(replace(limb, rgb=(1.0, 1.0, 1.0)) for limb in limbs), stage, make_grid(camera, lens))
+    return (seen.max(axis=2) > 0).astype(np.uint8)
+
+
+def disc_px(disc: Slab, pixels: Callable[[Array], Array]) -> Array:
+    """Middle and radius (3,) of a counter's face; `pixels` says where points (n, 3) mm are seen."""
+    face = pixels(np.column_stack([disc.outline_mm, np.full(len(disc.outline_mm), disc.top_mm)]))
+    return np.append(face.mean(axis=0), np.sqrt(np.ptp(face[:, 0]) * np.ptp(face[:, 1])) / 2)
 
 
 def _dye(rgb: Rgb, rng: np.random.Generator) -> Rgb:
