@@ -2,7 +2,7 @@
 
 `<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`, `is` becomes `is not`, and the other way round.  Every mutant
 is tried in a process of its own that runs the tests of its game and stops at the first that fails.  One that runs out of
-processor time is noticed too: it no longer ends.
+processor time or memory is noticed too: it no longer ends.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ ROOT = Path(__file__).parents[1]
 GAMES = ("zamboni_wars", "icebreaker", "ice_storm", "ice_boule", "icefloe")
 LOADED_BEFORE = ("pytest", "_pytest.python", "hypothesis.strategies", "numpy", "scipy.optimize", "msgspec", "table.observation", "table.clearance")
 """What every mutant needs and none changes."""
+MEMORY_BYTES = 4 << 30
+"""A mutant that asks for more than this is noticed: it never ends."""
 LATE = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 """pytest says of what is loaded before it that it comes too late to rewrite."""
 OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -107,6 +109,7 @@ def noticed(mutant: Mutant | None, game: str, limit_s: int) -> bool:
     if child:
         return os.waitpid(child, 0)[1] != 0
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)

@@ -18,13 +18,12 @@ CARRIED_MM = 5.0
 @dataclass(frozen=True, slots=True)
 class Changes:
     """`same` gives for pieces now (index in `pieces`) the piece before; `moved` are those of them that lie elsewhere or
-    otherwise, `carried` those that surely do; `appeared` (indexes now) and `vanished` (indexes before) have no partner of their colour.
+    otherwise, `carried` those that surely do; `appeared` (indexes now) have no partner of their colour.
     """
 
     same: dict[int, int]
     moved: frozenset[int]
     appeared: tuple[int, ...]
-    vanished: tuple[int, ...]
     carried: frozenset[int]
 
     @property
@@ -45,7 +44,6 @@ def compare(before: Observation, seen: Observation) -> Changes:
         same=same,
         moved=frozenset(j for j, i in same.items() if moved(before.pieces[i], seen.pieces[j])),
         appeared=tuple(j for j in range(len(seen.pieces)) if j not in same),
-        vanished=tuple(i for i in range(len(before.pieces)) if i not in same.values()),
         carried=frozenset(j for j, i in same.items() if _travel_mm(before.pieces[i], seen.pieces[j]) > CARRIED_MM),
     )
 

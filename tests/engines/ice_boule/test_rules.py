@@ -215,3 +215,25 @@ def test_violation_and_legal_moves_agree(data, seats):
         assert State.parse(str(state)) == state
         assert not state.layout.lead_in_doubt
         assert state.end is None or state.end.winner is None or not state.layout.points_in_doubt(state.end.winner)
+
+
+def test_the_farthest_distance_is_still_a_distance():
+    assert Lie("blue", 100_000.0).gap_mm == 100_000.0
+    with pytest.raises(InvalidNotation, match="0 to 100000 mm"):
+        Lie("blue", 100_000.1)
+
+
+def test_two_pieces_of_one_colour_too_close_to_tell_apart_leave_no_doubt():
+    own, other = Lie("blue", 5.0), Lie("yellow", 40.0)
+    sure = Layout((own, Lie("blue", 5.3), other), ("~", "<"))
+    assert not sure.lead_in_doubt
+    assert not sure.points_in_doubt("blue")
+    assert Layout((own, Lie("yellow", 5.3)), ("~",)).lead_in_doubt
+
+
+def test_a_throw_that_lies_as_near_as_another_piece_is_offered_behind_it():
+    state = start(("blue", "yellow"), {})
+    for text in ("target green", "throw blue small touching: blue touching"):
+        state = play(state, parse_move(text))
+    offered = [str(move) for move in legal_moves(state) if "yellow small touching" in str(move)]
+    assert offered == ["throw yellow small touching: blue touching < yellow touching", "throw yellow small touching: blue touching = yellow touching"]
