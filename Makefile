@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-engines clean
+.PHONY: demo test lint bench bench-speed bench-robustness bench-engines clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -30,6 +30,9 @@ bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/A
 
 bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
 	@$(BIN)/python -m benchmarks.speed
+
+bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write docs/ROBUSTNESS.md
+	@$(BIN)/python -m benchmarks.robustness
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks.engines

@@ -27,6 +27,7 @@ from vision.cameras.files import read_image
 from vision.frame import Image
 from vision.observe import observe as observe_frame
 from vision.pictures import Note, Tone, annotate, check_picture_path, write_picture
+from vision.stages import write_stages
 
 Options = Callable[..., Any]
 
@@ -34,6 +35,7 @@ Options = Callable[..., Any]
 def _photograph_options(command: Options) -> Options:
     for option in (
         click.option("--picture", type=click.Path(path_type=Path), help="Write the photograph with what was read drawn in: OUT.png or OUT.jpg."),
+        click.option("--debug", type=click.Path(path_type=Path), help="A folder for pictures of every stage of reading: send them with a report."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."),
         click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table."),
@@ -46,10 +48,10 @@ def _photograph_options(command: Options) -> Options:
 @click.command()
 @_photograph_options
 @click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
-def measure(photo: Path, table_path: Path, empty: Path | None, as_json: bool, picture: Path | None, target: str | None) -> None:
+def measure(photo: Path, table_path: Path, empty: Path | None, as_json: bool, debug: Path | None, picture: Path | None, target: str | None) -> None:
     """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
     setup = _aimed(load_table(table_path), target)
-    image, seen = _look(photo, setup, empty, picture)
+    image, seen = _look(photo, setup, empty, picture, debug)
     measured = measure_gaps(seen, str(setup.game.target))
     if isinstance(measured, CannotSee):
         raise InputError(f"{photo}: {measured.said.rstrip('.')}")
@@ -73,11 +75,13 @@ def _aimed(setup: Setup, target: str | None) -> Setup:
     return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=others, target=target))
 
 
-def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None) -> tuple[Image, Observation]:
+def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None, debug: Path | None) -> tuple[Image, Observation]:
     """What is in the photograph; raises InputError, also where the picture to be made of it could not be written."""
     if picture:
         check_picture_path(picture)
     frame = read_image(photo, setup)
+    if debug:
+        write_stages(debug, frame, setup)
     seen = observe_frame(frame, setup, read_image(empty, setup) if empty else None)
     if isinstance(seen, Observation):
         return frame.image, seen
@@ -145,10 +149,10 @@ def _difference(measured: Measurement, i: int, j: int) -> str:
 
 @click.command()
 @_photograph_options
-def observe(photo: Path, table_path: Path, empty: Path | None, as_json: bool, picture: Path | None) -> None:
+def observe(photo: Path, table_path: Path, empty: Path | None, as_json: bool, debug: Path | None, picture: Path | None) -> None:
     """Say which pieces lie where in PHOTO."""
     setup = load_table(table_path)
-    image, seen = _look(photo, setup, empty, picture)
+    image, seen = _look(photo, setup, empty, picture, debug)
     if picture:
         write_picture(picture, annotate(image, seen, setup.camera, _name_notes(seen, setup)))
     if as_json:

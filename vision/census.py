@@ -1,56 +1,109 @@
-"""What the game says about all pieces together: Ice Boule has one target, which stands somewhere once anything was thrown.
-
-A picture alone may leave a colour open; that exactly one piece is the target often closes it.  If no piece can be it, the
-target may be hidden under a piece that landed on it.
-"""
+"""What the rules of a game know of its pieces: how they stand, how many there are, which there is one of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from table.boards import within
+from table.setup import Setup
 from table.solids import Array
-from vision.background import Background
-from vision.choose import Choice, evidence
-from vision.hypothesis import silhouette
-from vision.solidfit import BAND_MM, Fit, fit, pixels_around
-from vision.tableview import TableView
+from vision.edges import snap
+from vision.guesses import guesses
+from vision.photo import Photo
+from vision.spots import EDGES_TOGETHER, Spot, Tried, beside, on_edges
 
+UNTRIED = 30.0
+"""How much less speaks for a size that was not even tried than for the worst that was."""
 NO_TARGET = -9.0
 """Log odds that some piece is the target, all told, below which the target is not in sight."""
 LYING = -4.0
 """Log odds against a target that lies: it is stood up where it lands, but may be knocked over."""
 LEAST_CHANCE = 1e-6
-STACK_LOOKS = 0.0
-"""Looks by which a raised piece must explain the picture better than one on the ground."""
+TURNS_DEG = (0.0, 22.5, 45.0, 67.5)
+BELOW = np.diag([0.5, 0.5, 12.0]) ** 2
+"""Headings at which a piece under another is looked for, from that one's, and how well it is known there, in mm and degrees."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coloured:
-    """A piece with the probability (c,) of each of the table's colours; `under` is the piece that it stands on."""
+class Habit:
+    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most."""
 
-    choice: Choice
-    chances: Array
-    under: Coloured | None = None
+    poses: Array
+    most: int
 
 
-def with_one_target(pieces: list[Coloured], target: int, view: TableView, ground: Background) -> list[Coloured]:
-    """The pieces, exactly one of them the target: `target` is the column of its colour."""
-    if not pieces:
-        return pieces
-    odds = np.array([_target_odds(piece, target) for piece in pieces])
+HABITS = {
+    "icebreaker": Habit(np.array([0.96, 0.03, 0.01]), 3),
+    "icefloe": Habit(np.array([0.96, 0.02, 0.02]), 6),
+    "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
+}
+ANYHOW = Habit(np.full(3, 1 / 3), 100)
+
+
+def habit_of(setup: Setup) -> Habit:
+    """That of the game that is played."""
+    return HABITS.get(setup.game.name, ANYHOW)
+
+
+def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
+    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has."""
+    most, outline = habit_of(setup).most, setup.outline_mm()
+    kept: list[Spot] = []
+    beyond: list[Spot] = []
+    count = dict.fromkeys(range(len(setup.colours)), 0)
+    for spot in spots:
+        colour = int(spot.colours.argmax())
+        if within(outline, spot.middle_mm):
+            count[colour] += 1
+        (kept if count[colour] <= most else beyond).append(spot)
+    return kept, beyond
+
+
+def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
+    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give them sizes."""
+    result = list(spots)
+    by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
+    for colour in range(len(colours)):
+        mine = np.flatnonzero(by_colour == colour)
+        best = [{one.guess.size.name: one for one in reversed(spots[k].tried)} for k in mine]
+        names = sorted({name for of in best for name in of})
+        if not 1 < len(mine) <= len(names):
+            continue
+        worst = min(one.evidence for of in best for one in of.values()) - UNTRIED
+        score = np.array([[of[name].evidence if name in of else worst for name in names] for of in best])
+        for row, column in zip(*linear_sum_assignment(-score), strict=True):
+            chosen = best[row].get(names[column])
+            if chosen is not None:
+                others = tuple(one for one in spots[mine[row]].tried if one is not chosen)
+                result[mine[row]] = replace(spots[mine[row]], tried=(chosen, *others))
+    return result
+
+
+def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
+    """The spots, exactly one of those in play the target of the game."""
+    setup = photo.setup
+    assert setup.game.target is not None
+    target = setup.colours.index(setup.game.target)
+    in_play = [spot for spot in spots if within(setup.outline_mm(), spot.middle_mm)]
+    strays = [spot for spot in spots if all(spot is not other for other in in_play)]
+    if not in_play:
+        return spots
+    odds = np.array([_target_odds(spot, target) for spot in in_play])
     if odds.max() < NO_TARGET:
-        return _raised(pieces, target, view, ground)
+        return _raised([replace(spot, colours=_given(spot.colours, target, 0.0)) for spot in in_play], target, photo) + strays
     weight = np.exp(odds - odds.max())
     weight /= weight.sum()
-    return [replace(piece, chances=_given(piece.chances, target, float(share))) for piece, share in zip(pieces, weight, strict=True)]
+    told = [replace(spot, colours=_given(spot.colours, target, float(share))) for spot, share in zip(in_play, weight, strict=True)]
+    return told + strays
 
 
-def _target_odds(piece: Coloured, target: int) -> float:
-    others = float(np.delete(piece.chances, target).max())
-    odds = np.log(max(float(piece.chances[target]), LEAST_CHANCE)) - np.log(max(others, LEAST_CHANCE))
-    return float(odds) + (0.0 if piece.choice.guess.pose == "upright" else LYING)
+def _target_odds(spot: Spot, target: int) -> float:
+    others = float(np.delete(spot.colours, target).max())
+    odds = np.log(max(float(spot.colours[target]), LEAST_CHANCE)) - np.log(max(others, LEAST_CHANCE))
+    return float(odds) + (0.0 if spot.best.pose == "upright" else LYING)
 
 
 def _given(chances: Array, target: int, share: float) -> Array:
@@ -60,22 +113,38 @@ def _given(chances: Array, target: int, share: float) -> Array:
     return np.insert(rest, target, share)
 
 
-def _raised(pieces: list[Coloured], target: int, view: TableView, ground: Background) -> list[Coloured]:
-    """No piece can be the target: the upright piece that is best explained as standing over it, if there is one."""
-    best: tuple[float, int, Fit] | None = None
-    for k, piece in enumerate(pieces):
-        guess = piece.choice.guess
-        if guess.pose == "upright":
-            lifted = fit(replace(guess, z_mm=guess.size.stack_step_mm), view, ground)
-            where = pixels_around(view, ground, silhouette(lifted.guess.solid, view.eye_mm), 2 * BAND_MM)
-            gain = evidence(lifted.guess, where) - evidence(guess, where)
-            if best is None or gain > best[0]:
-                best = (gain, k, lifted)
-    if best is None or best[0] < STACK_LOOKS:
-        return [replace(piece, chances=_given(piece.chances, target, 0.0)) for piece in pieces]
-    _, k, lifted = best
-    above = replace(pieces[k].choice, guess=lifted.guess, fit=lifted)
-    below = replace(above, guess=replace(lifted.guess, z_mm=0.0))
-    pieces = [replace(piece, chances=_given(piece.chances, target, 0.0)) for piece in pieces]
-    pieces[k] = Coloured(above, pieces[k].chances, Coloured(below, np.eye(len(pieces[k].chances))[target]))
-    return pieces
+def _raised(spots: list[Spot], target: int, photo: Photo) -> list[Spot]:
+    """No piece is the target: of those that stand the one that is better explained as standing over it, if there is one, with
+    the doubt whether it does."""
+    best: tuple[float, int, Spot] | None = None
+    pieces = [spot.best for spot in spots]
+    outlines = [photo.silhouette(piece.solid) for piece in pieces]
+    for k, spot in enumerate(spots):
+        size = spot.best.size
+        if spot.best.pose == "upright":
+            hidden_by = [outlines[j] for j in beside(k, pieces, photo.setup)]
+            laid = guesses(spot.looked, [size], np.array([1.0, 0.0, 0.0]), photo.camera.eye_mm, size.stack_step_mm)
+            lifted = on_edges(laid, photo, hidden_by)
+            gain = lifted[0].evidence - spot.tried[0].evidence
+            if gain > 0 and (best is None or gain > best[0]):
+                best = (gain, k, replace(spot, tried=lifted + spot.tried))
+    if best is not None:
+        _, k, above = best
+        hidden_by = [outline for j, outline in enumerate(outlines) if j != k]
+        spots[k] = replace(above, under=_below(above, hidden_by, np.eye(len(above.colours))[target], photo))
+    return spots
+
+
+def _below(above: Spot, hidden_by: list[Array], colours: Array, photo: Photo) -> Spot:
+    """The piece under one that stands on it: its middle is known, its heading by as much of its edges as shows."""
+    hidden_by = [*hidden_by, photo.silhouette(above.best.solid)]
+    tried = []
+    for turn_deg in TURNS_DEG:
+        guess = replace(above.best, z_mm=0.0, heading_deg=above.best.heading_deg + turn_deg)
+        placed = snap(guess, BELOW, photo, hidden_by)
+        if placed is None:
+            tried.append(Tried(guess, BELOW, 0.0))
+        else:
+            turned = replace(guess, heading_deg=placed.guess.heading_deg)
+            tried.append(Tried(turned, placed.covariance, placed.evidence / EDGES_TOGETHER))
+    return Spot(above.looked, tuple(sorted(tried, key=lambda one: -one.evidence)), colours)

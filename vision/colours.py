@@ -1,15 +1,22 @@
 """Which colour a pyramid has, from the light that comes off it and the ground that may shine through it.
 
 A piece's light is modelled as haze (gloss, the lamp's colour) plus body colour plus the ground seen through dyed plastic,
-all relative to the white paper of the fiducials.  Colours are compared by chromaticity, black, white and grey by level.
+all relative to white paper.  Colours are compared by chromaticity, black, white and grey by level.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from table.solids import Array
-from vision.light import Light
+from vision.finder import STRIDE, Sight, light_of
+from vision.hypothesis import Hypothesis, silhouette
+from vision.photo import Photo
+from vision.spots import Spot
 
 PALETTE: dict[str, tuple[float, float, float]] = {
     "red": (0.45, 0.03, 0.03),
@@ -25,61 +32,77 @@ PALETTE: dict[str, tuple[float, float, float]] = {
     "grey": (0.20, 0.20, 0.20),
     "black": (0.03, 0.03, 0.03),
 }
-"""Body colours in linear light relative to white paper; a table learns its own in calibration."""
-NEUTRAL = ("white", "grey", "black", "clear")
+"""Body colours in linear light relative to white paper."""
+NEUTRAL, OPAQUE = ("white", "grey", "black", "clear"), ("white", "grey", "black")
 FLOOR = 0.006
 """Light that is always there: flare and noise; keeps logarithms of dark pixels quiet."""
 CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
 """How far real pieces stray from the model, in natural logarithms: in chromaticity, and in level."""
 HAZE = (0.0, 0.02, 0.08, 0.22)
 THROUGH = (0.0, 0.4, 0.8)
+MOST_APART, LOOKS = 40.0, 3.0
+"""The most that a pixel may speak against a colour, and how many independent looks the pixels of a piece are worth."""
+DRAWN_DYES = 0.5
+"""The second look knows drawn dyes: what it says of colours is believed to this power."""
+PIXELS, RING_PX, LEAST_RING = 80, 13, 10
+"""Pixels of a piece that are looked at, at most; width of the window round it in which the ground is; fewest pixels for that."""
 
 
-def colour_distances(light: Light, ground: Light, paper: Array, colours: tuple[str, ...]) -> Array:
-    """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (n, 3) from each of c colours."""
-    seen = np.log(np.maximum(light / paper, 0) + FLOOR)
-    under = ground / paper
+def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> NDArray[np.bool_]:
+    """Pixels (h, w) of the view where neither the finder sees a piece nor one of the pieces is."""
+    h, w = sight.view.code.shape[:2]
+    shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(np.uint8)
+    for piece in pieces:
+        cv2.fillConvexPoly(shown, _outline(piece, sight, photo), 1, shift=4)
+    return np.asarray(shown == 0)
+
+
+def coloured(spot: Spot, bare: NDArray[np.bool_], sight: Sight, photo: Photo) -> Spot:
+    """The spot with chances of the table's colours by the light that comes off it and the bare ground beside it."""
+    outline = _outline(spot.best, sight, photo)
+    low = np.maximum(outline.min(axis=0) // 16 - RING_PX, 0)
+    high = outline.max(axis=0) // 16 + RING_PX + 2
+    window = (slice(low[1], high[1]), slice(low[0], high[0]))
+    part = np.zeros(bare[window].shape, np.uint8)
+    if part.size == 0:
+        return spot
+    cv2.fillConvexPoly(part, outline - 16 * low.astype(np.int32), 1, shift=4)
+    inside = cv2.erode(part, np.ones((3, 3), np.uint8)) > 0
+    ring = (cv2.dilate(part, np.ones((RING_PX, RING_PX), np.uint8)) > 0) & bare[window]
+    light = light_of(sight.view.code[window])
+    body = light[inside]
+    if not len(body):
+        return spot
+    ground = np.median(light[ring], axis=0) if ring.sum() > LEAST_RING else np.ones(3)
+    apart = colour_distances(body[:: len(body) // PIXELS + 1], ground, photo.setup.colours)
+    score = -0.5 * LOOKS * np.minimum(apart, MOST_APART).mean(axis=0) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
+    weight = np.exp(score - score.max())
+    return replace(spot, colours=np.asarray(weight / weight.sum()))
+
+
+def _outline(piece: Hypothesis, sight: Sight, photo: Photo) -> NDArray[np.int32]:
+    """Silhouette (n, 2) in sixteenths of a pixel of the view."""
+    return np.rint(sight.view.pixels(silhouette(piece.solid, photo.camera.eye_mm)) * 16).astype(np.int32)
+
+
+def colour_distances(light: Array, ground: Array, colours: tuple[str, ...]) -> Array:
+    """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (3,) from each of c colours, relative to paper."""
+    seen = np.log(np.maximum(light, 0) + FLOOR)
     result = np.empty((len(light), len(colours)))
     for column, name in enumerate(colours):
-        body = np.array(PALETTE[name])
-        dye = (body / body.max()) ** 0.8
+        models, cost = _models(name, ground)
+        apart = seen[:, None] - models
+        level = apart.mean(axis=2)
+        chroma = ((apart - level[..., None]) ** 2).sum(axis=2)
         level_sigma = NEUTRAL_LEVEL_SIGMA if name in NEUTRAL else LEVEL_SIGMA
-        best = np.full(len(light), np.inf)
-        for haze in HAZE:
-            for through in THROUGH if name not in ("white", "black", "grey") else THROUGH[:1]:
-                model = np.log(haze + (1 - through) * body + through * dye * under + FLOOR)
-                apart = seen - model
-                level = apart.mean(axis=1)
-                chroma = ((apart - level[:, None]) ** 2).sum(axis=1)
-                best = np.minimum(best, chroma / CHROMA_SIGMA**2 + (level / level_sigma) ** 2 + through + 12 * haze)
-        result[:, column] = best
+        result[:, column] = (chroma / CHROMA_SIGMA**2 + (level / level_sigma) ** 2 + cost).min(axis=1)
     return result
 
 
-def shadow_distances(light: Light, ground: Light, paper: Array) -> Array:
-    """Squared distances (n,), in sigmas, of n pixels' light (n, 3) from being the ground (n, 3) with a shadow on it.
-
-    A shadow takes all colours alike, up to SHADOW_DEPTH of the light; plastic beside it throws a little of its own colour.
-    """
-    apart = np.log(np.maximum(light / paper, 0) + FLOOR) - np.log(ground / paper + FLOOR)
-    level = apart.mean(axis=1)
-    chroma = ((apart - level[:, None]) ** 2).sum(axis=1)
-    beyond = np.maximum(level, 0) + np.maximum(-SHADOW_DEPTH - level, 0)
-    return np.asarray(chroma / SHADOW_CHROMA_SIGMA**2 + (beyond / SHADOW_LEVEL_SIGMA) ** 2)
-
-
-SHADOW_DEPTH, SHADOW_CHROMA_SIGMA, SHADOW_LEVEL_SIGMA = 0.7, 0.12, 0.1
-"""Natural logarithms."""
-
-
-def colour_probabilities(light: Light, ground: Light, paper: Array, colours: tuple[str, ...]) -> Array:
-    """Probability (c,) of each colour for one piece, from its pixels (n, 3); neighbours' errors are common, so a piece
-    counts as a few independent looks, not as n."""
-    distances = np.minimum(colour_distances(light, ground, paper, colours), 40.0)
-    score = -0.5 * LOOKS * np.mean(distances, axis=0)
-    weight = np.exp(score - score.max())
-    return np.asarray(weight / weight.sum())
-
-
-LOOKS = 3.0
-"""Independent looks that the pixels of one piece are worth."""
+def _models(name: str, ground: Array) -> tuple[Array, Array]:
+    """Logarithms (m, 3) of the light that a colour may have over a ground (3,), and what each way of having it costs (m,)."""
+    body = np.array(PALETTE[name])
+    dye = (body / body.max()) ** 0.8
+    ways = [(haze, through) for haze in HAZE for through in (THROUGH if name not in OPAQUE else THROUGH[:1])]
+    models = [np.log(haze + (1 - through) * body + through * dye * ground + FLOOR) for haze, through in ways]
+    return np.array(models), np.array([through + 12 * haze for haze, through in ways])

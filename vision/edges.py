@@ -19,19 +19,19 @@ from scipy.special import ndtr
 from scipy.stats import norm, qmc
 
 from table.solids import EDGES, Array
-from vision.hypothesis import Hypothesis, visible_faces
+from vision.hypothesis import Hypothesis, vertices_mm, visible_faces
 from vision.photo import Photo
 
-REACHES_PX, PLACE_PX = (5.0, 3.0, 2.0), 0.25
-"""How far from where an edge is expected it is looked for, each time from the place found before, and how finely."""
+REACH_PX, PLACE_PX = 5.0, 0.25
+"""How far from where an edge is expected it is looked for, and how finely."""
 STEP_PX, SIDE_PX = 0.5, 2.0
 """Distance of a profile's values, and how much further than the places tried it reaches."""
 BLUR_PX = 0.8
 """Standard deviation of the blur of an edge in photographs: lens, pixel, JPEG."""
 END_SHARE = 0.08
 """Share of an edge at each end that is not read: there other edges meet it."""
-SPACING_PX, SHORTEST_PX = 1.5, 6.0
-POOL = 5
+SPACING_PX, SHORTEST_PX = 2.5, 6.0
+POOL = 3
 """Neighbouring profiles err together: so many count as one."""
 FREEDOM, MOST = 3.0, 30.0
 """Independent values of a profile, as neighbours and channels err together; and the most that a vote's exponent is trusted."""
@@ -40,7 +40,11 @@ OUTLIER = 0.05
 """What a profile that speaks against a place still leaves to it: some edges do not show at all."""
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
 """Differences for derivatives: mm, mm, degrees, degrees."""
-DRAWS, ROUNDS = 256, 4
+DRAWS = 256
+HEATS = 0.5 ** np.arange(0, 14)
+LEAST_COUNT, ROUNDS = 0.02, 14
+"""In each round of draws the votes are believed as far as leaves this share of the draws with a say (Kish's effective sample
+size): at first little, in the end fully."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,13 +72,13 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     """Points along all edges of which at least one face is seen, where nothing hides them; None where there are too few."""
     solid = guess.solid
     faces = visible_faces(solid, photo.camera.eye_mm)
-    offsets = np.diag(STEPS)[: len(guess.parameters), : len(guess.parameters)]
-    moved = [guess.at(guess.parameters + offset).solid.vertices_mm for offset in offsets]
+    count = len(guess.parameters)
+    moved = vertices_mm(guess, guess.parameters + np.diag(STEPS[:count]))
     corners = photo.pixels(solid.vertices_mm)
     shares, ends = [], []
     for i, j in EDGES:
         length = float(np.hypot(*(corners[j] - corners[i])))
-        if length >= SHORTEST_PX and any({i, j} <= set(face) for face in faces):
+        if length >= SHORTEST_PX and any(i in face and j in face for face in faces):
             share = np.linspace(END_SHARE, 1 - END_SHARE, max(POOL, int(length * (1 - 2 * END_SHARE) / SPACING_PX)))
             shares.append(share)
             ends.append(np.broadcast_to([i, j], (len(share), 2)))
@@ -85,7 +89,7 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     pixels = photo.pixels(np.concatenate(points)).reshape(len(points), -1, 2)
     along = corners[end[:, 1]] - corners[end[:, 0]]
     normal = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.hypot(*along.T)[:, None]
-    step = STEPS[: len(moved), None, None]
+    step = STEPS[:count, None, None]
     jacobian = (((pixels[1:] - pixels[0]) / step) * normal).sum(axis=2).T
     seen = ~_hidden(pixels[0], hidden_by)
     if seen.sum() < 3 * POOL:
@@ -93,9 +97,9 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen])
 
 
-def votes(points: Samples, photo: Photo, reach_px: float) -> Array:
+def votes(points: Samples, photo: Photo) -> Array:
     """Log likelihood ratio (n, s) of the edge's being at each of s places, PLACE_PX apart, to there being no edge in reach."""
-    search = _search(reach_px)
+    search = _search()
     at = points.at_px[:, None] + points.normal_px[:, None] * search.t[None, :, None]
     light = photo.light(at)
     root = (light / np.sqrt(light.mean(axis=1, keepdims=True) + np.float32(0.01))).transpose(0, 2, 1)
@@ -123,20 +127,23 @@ def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
     return hidden
 
 
-def snap(guess: Hypothesis, sigma: Array, photo: Photo, hidden_by: list[Array]) -> Placed | None:
-    """Move a hypothesis whose parameters are known to `sigma` (p,) on to the edges; None where too few of them can be read.
+def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array]) -> Placed | None:
+    """Move a hypothesis whose parameters are known to `covariance` (p, p) on to the edges; None where too few of them can be read.
 
     `hidden_by`: convex outlines (m, 2) px, counter-clockwise, of other pieces; edges in there are not this one's.
     """
+    here, root = guess, np.linalg.cholesky(covariance)
     placed: Placed | None = None
-    for reach_px in REACHES_PX:
-        here = guess if placed is None else placed.guess
+    for _ in range(2):
         points = samples(here, photo, hidden_by)
         if points is None:
             return placed
-        before = (guess.parameters - here.parameters) / sigma
-        mean, covariance, evidence = _density(points.jacobian * sigma, votes(points, photo, reach_px) / POOL, reach_px, before)
-        placed = Placed(here.at(here.parameters + mean * sigma), covariance * np.outer(sigma, sigma), evidence)
+        before = np.linalg.solve(root, guess.parameters - here.parameters)
+        mean, spread, evidence = _density(points.jacobian @ root, votes(points, photo) / POOL, before)
+        here = here.at(here.parameters + root @ mean)
+        placed = Placed(here, root @ spread @ root.T, evidence)
+        if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
+            break  # near enough to where it was looked for
     return placed
 
 
@@ -151,17 +158,17 @@ class _Search:
 
 
 @cache
-def _search(reach_px: float) -> _Search:
-    t = np.arange(-reach_px - SIDE_PX, reach_px + SIDE_PX + 1e-9, STEP_PX)
+def _search() -> _Search:
+    t = np.arange(-REACH_PX - SIDE_PX, REACH_PX + SIDE_PX + 1e-9, STEP_PX)
     bases = []
-    for place in np.arange(-reach_px, reach_px + 1e-9, PLACE_PX):
+    for place in np.arange(-REACH_PX, REACH_PX + 1e-9, PLACE_PX):
         up = ndtr((t - place) / BLUR_PX)
         bases.append(np.linalg.qr(np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1))[0])
     slope = np.linalg.qr(np.stack([np.ones_like(t), t], axis=1))[0]
     return _Search(t, np.concatenate(bases, axis=1).astype(np.float32), slope.astype(np.float32))
 
 
-def _density(jacobian: Array, votes: Array, reach_px: float, before: Array) -> tuple[Array, Array, float]:
+def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array, float]:
     """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence: votes (n, s) of the profiles and a normal prior
     at `before` (p,).
 
@@ -172,21 +179,28 @@ def _density(jacobian: Array, votes: Array, reach_px: float, before: Array) -> t
     wide = np.where(np.arange(len(draws)) % 4 == 0, 2.0, 1.0)[:, None]
     spread = draws * wide
     near, far = (np.exp(-0.5 * (spread**2).sum(axis=1) / scale**2) / scale**p for scale in (1.0, 2.0))
-    mean, root = before.copy(), np.eye(p)
-    row = np.arange(len(votes))[:, None]
+    proposal = np.log(0.75 * near + 0.25 * far)
+    mean, root, settled = before.copy(), np.eye(p), False
+    table, at_place = votes.astype(np.float32), (jacobian / PLACE_PX).astype(np.float32)
+    row = np.repeat(np.arange(len(votes), dtype=np.float32)[:, None], len(draws), axis=1)
     for _ in range(ROUNDS):
         moves = mean + spread @ root.T
-        place = np.clip((jacobian @ moves.T + reach_px) / PLACE_PX, 0, votes.shape[1] - 1.001)
-        left = place.astype(int)
-        share = place - left
-        value = (votes[row, left] * (1 - share) + votes[row, left + 1] * share).sum(axis=0)
-        value -= 0.5 * ((moves - before) ** 2).sum(axis=1)
-        weight = np.exp(value - value.max()) / (0.75 * near + 0.25 * far)
-        evidence = float(value.max() + np.log(weight.mean() * np.prod(np.diag(root))))
-        weight /= weight.sum()
+        place = at_place @ moves.T.astype(np.float32) + np.float32(REACH_PX / PLACE_PX)
+        said = cv2.remap(table, place, row, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).sum(axis=0, dtype=float)
+        known = -0.5 * ((moves - before) ** 2).sum(axis=1) - proposal
+        weights = HEATS[:, None] * said + known
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        enough = 1 / (weights**2).sum(axis=1) > LEAST_COUNT * len(draws)
+        heat = int(enough.argmax()) if enough.any() else len(HEATS) - 1
+        weight, top = weights[heat], float((said + known).max())
+        evidence = top + float(np.log(np.exp(said + known - top).mean() * np.prod(np.diag(root))))
         mean = weight @ moves
         away = moves - mean
         covariance = away.T @ (away * weight[:, None]) + 1e-6 * np.eye(p)
+        if heat == 0 and settled:
+            break
+        settled = heat == 0
         root = np.linalg.cholesky(covariance * 1.2)
     return mean, covariance, evidence
 

@@ -6,7 +6,7 @@ are to about half a millimetre, and how they stand; `vision.printed` and `vision
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.pieces import COLOURS
-from table.setup import Setup
 from table.solids import Array
 from vision.frame import Image
 from vision.light import linear
@@ -85,8 +84,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
-    """The view that was searched, what was found in it, the surest first, and masks (h / STRIDE, w / STRIDE) of its cells: where
-    pieces or discs show, and where a hand or an arm does."""
+    """The view that was searched, in light relative to white paper; what was found in it, the surest first; and masks
+    (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and where a hand or an arm does."""
 
     view: FlatView
     found: tuple[Found, ...]
@@ -116,14 +115,23 @@ def relative(code: Image, paper: Array) -> Image:
     return np.asarray(cv2.LUT(code, table[None]), np.uint8)
 
 
+def light_of(code: Image) -> Array:
+    """Linear light relative to white paper of a picture that `relative` made."""
+    return np.asarray(BRIGHTEST * (code / 255.0) ** 2.2)
+
+
 def find(photo: Photo, paper: Array) -> Sight:
     """All that the network sees on and around the play area; `paper` (3,) is the light of white paper."""
-    setup = photo.setup
-    view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE)
+    view = photo.flat(min(size.base_mm for size in photo.setup.sizes) / STEPS_A_BASE)
+    return search(replace(view, code=relative(view.code, paper)), photo.setup.colours)
+
+
+def search(view: FlatView, colours: tuple[str, ...]) -> Sight:
+    """The same on a view whose light is relative to white paper; `colours` are those that pieces may have."""
     h, w = view.code.shape[:2]
-    whole = cv2.copyMakeBorder(relative(view.code, paper), 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE)
+    whole = cv2.copyMakeBorder(view.code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE)
     answer = _run(np.asarray(whole, np.uint8))[:, : -(-h // STRIDE), : -(-w // STRIDE)]
-    found = _merged([_found(answer, row, column, view, setup) for row, column in _peaks(answer[:4])])
+    found = _merged([_found(answer, row, column, view, colours) for row, column in _peaks(answer[:4])])
     return Sight(view, tuple(found), answer[MASK.start] > 0, answer[MASK.start + 1] > 0)
 
 
@@ -179,12 +187,12 @@ def _mean(found: list[Found]) -> Found:
     )
 
 
-def _found(answer: Answer, row: int, column: int, view: FlatView, setup: Setup) -> Found:
+def _found(answer: Answer, row: int, column: int, view: FlatView, colours: tuple[str, ...]) -> Found:
     here = answer[:, row, column].astype(float)
     pixel = (np.array([column, row]) + here[OFFSET] + 0.5) * STRIDE - 0.5
     base_px = STEPS_A_BASE * view.step_mm
     cosine, sine = here[TURN]
-    logits = here[COLOUR][[COLOURS.index(name) for name in setup.colours]]
+    logits = here[COLOUR][[COLOURS.index(name) for name in colours]]
     weights = np.exp(logits - logits.max())
     return Found(
         here[:4],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -51,10 +52,26 @@ class Hypothesis:
         return replace(self, x_mm=x, y_mm=y, heading_deg=heading, tilt_deg=tilt[0] if tilt else 0.0)
 
 
+def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
+    """Vertices (m, 5, 3) of the hypothesis elsewhere, at m rows of parameters (m, p) together."""
+    x, y, heading = parameters[:, :3].T
+    tilt = np.radians(parameters[:, 3]) if guess.pose == "leaning" else np.zeros(len(parameters))
+    local = _at_origin(guess.size, guess.pose)
+    (rise, run), (s, c) = ((np.sin(turn)[:, None], np.cos(turn)[:, None]) for turn in (tilt, np.radians(heading)))
+    ahead, up = local[:, 0] * run - local[:, 2] * rise, local[:, 0] * rise + local[:, 2] * run
+    columns = (x[:, None] + c * ahead - s * local[:, 1], y[:, None] + s * ahead + c * local[:, 1], guess.z_mm + up)
+    return np.stack(columns, axis=2)
+
+
+@cache
+def _at_origin(size: PieceSize, pose: Pose) -> Array:
+    return (upright if pose == "upright" else lying)(size, 0.0, 0.0, 0.0).vertices_mm
+
+
 def cast_down(points_mm: Array, eye_mm: Array) -> Array:
-    """Central projection (n, 2) of points (n, 3) from the eye on to z = 0."""
-    stretch = eye_mm[2] / (eye_mm[2] - points_mm[:, 2])
-    flat: Array = eye_mm[:2] + (points_mm[:, :2] - eye_mm[:2]) * stretch[:, None]
+    """Central projection (..., 2) of points (..., 3) from the eye on to z = 0."""
+    stretch = eye_mm[2] / (eye_mm[2] - points_mm[..., 2:])
+    flat: Array = eye_mm[:2] + (points_mm[..., :2] - eye_mm[:2]) * stretch
     return flat
 
 

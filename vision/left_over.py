@@ -17,8 +17,6 @@ HAND_BASES2 = 1.5
 """An arm that shows over more of the board than this, in squares of the smallest base, is over it."""
 UNREAD_SHARE = 0.35
 """A patch left over is something unread if it is this share of the smallest piece's face."""
-DOUBTFUL = (0.35, 0.5)
-"""Chances of a piece that are too small to tell it and too large to pass over."""
 
 
 def hand_over(sight: Sight, setup: Setup) -> bool:
@@ -30,9 +28,9 @@ def hand_over(sight: Sight, setup: Setup) -> bool:
     return bool(np.count_nonzero(sight.arms & (board > 0)) * cell_mm**2 > least)
 
 
-def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array, ...]:
-    """Places (2,) on the board where something like a piece lies that none of the pieces told explains."""
-    outline, eye = photo.setup.outline_mm(), photo.camera.eye_mm
+def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> Array:
+    """Middles (n, 2) mm of what looks like pieces and is explained by none of those told, nor by a disc."""
+    eye = photo.camera.eye_mm
     left = sight.pieces.astype(np.uint8)
     for piece in pieces:
         _fill(left, silhouette(piece.solid, eye), sight, 0)
@@ -44,14 +42,18 @@ def unread(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> tuple[Array,
     least = UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
     count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
     areas = stats[1:count, cv2.CC_STAT_AREA] * cell_mm**2
-    places = list(sight.places_mm(np.asarray(middles, float)[1:count][areas > least]))
-    told = [cast_down(piece.solid.vertices_mm, eye).mean(axis=0) for piece in pieces]
+    return sight.places_mm(np.asarray(middles, float)[1:count][areas > least])
+
+
+def unread(left: Array, doubtful: list[Hypothesis], pieces: list[Hypothesis], photo: Photo) -> tuple[Array, ...]:
+    """Places (2,) on the board where something like a piece lies that is not told: what is left over (n, 2), and pieces of
+    which it is in doubt whether they are there."""
+    told = [cast_down(piece.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0) for piece in pieces]
     nearest_mm = min(size.base_mm for size in photo.setup.sizes)
-    for one in sight.found:
-        # A second middle within a piece is the finder's doubt about that piece, not another one.
-        if not one.is_disc and DOUBTFUL[0] < one.chance <= DOUBTFUL[1] and all(np.hypot(*(one.middle_mm - place)) > nearest_mm for place in told):
-            places.append(one.middle_mm)
-    return tuple(place for place in places if within(outline, place))
+    maybe = [cast_down(one.solid.vertices_mm, photo.camera.eye_mm).mean(axis=0) for one in doubtful]
+    # A doubtful place within a piece is a doubt about that piece, not another one.
+    maybe = [place for place in maybe if all(np.hypot(*(place - middle)) > nearest_mm for middle in told)]
+    return tuple(place for place in (*left, *maybe) if within(photo.setup.outline_mm(), place))
 
 
 def _fill(mask: NDArray[np.uint8], outline_mm: Array, sight: Sight, value: int) -> None:

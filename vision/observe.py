@@ -7,7 +7,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from table.boards import Chessboard, Open, within
+from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
@@ -16,22 +16,20 @@ from vision.fiducials import locate
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
-from vision.plain import read_plain
-from vision.printed import read_printed
+from vision.reader import TableReader
 from vision.reading import Reading
 
-PLAIN_BOARDS = (Open, Chessboard)
-"""What is printed on other boards would be taken for pieces if they were read as these are."""
-MISFIT = 1.6
+MISFIT = 1.2
 """What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
 FLOOR_MM, FLOOR_DEG = 0.07, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
 
-def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
+def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: TableReader | None = None) -> Observation | Unusable:
     """Read the pieces on the table, in the table frame.
 
-    `reference` is the empty table from the same camera place, if there is a picture of it.  Returns Unusable, with the
+    `reference` is the empty table from the same camera place, if there is a picture of it; `reader` has read the camera's last
+    frame and is quicker where little has changed.  Returns Unusable, with the
     reason, where the camera's place cannot be found.  A camera's frames are read through `vision.watch.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
@@ -42,7 +40,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None) -> Obser
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)
     photo = Photo(frame.image, camera, setup)
-    read = read_plain(photo, _empty(reference, photo)) if isinstance(setup.board, PLAIN_BOARDS) else read_printed(photo)
+    read = (reader or TableReader())(photo, _empty(reference, photo))
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]

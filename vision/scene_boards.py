@@ -138,10 +138,10 @@ class TileStyle:
         self.rng, self.board, self.suits = rng, board, suits
         self.ground = _greyish(rng, 0.55, 0.85) if rng.random() < 0.5 else _warm(rng)
         self.side = _times(self.ground, float(rng.uniform(0.25, 0.9)))
-        self.height_mm, self.pen_mm = float(rng.uniform(10, 24)), float(rng.uniform(1.6, 4.2))
+        self.height_mm, self.pen_mm = float(rng.uniform(10, 28)), float(rng.uniform(1.6, 7.0))
         self.slant = float(rng.choice([0.0, 0.0, rng.uniform(0.05, 0.25)]))
         self.value_mm = (0.0, 0.0) if rng.random() < 0.6 else (float(rng.uniform(-10, 10)), float(rng.uniform(-10, 10)))
-        self.emblem_mm = float(rng.uniform(3.0, 8.0))
+        self.emblem_mm = float(rng.uniform(3.0, 10.0))
         self.dots = bool(rng.random() < 0.5)
         self.frame_mm = float(rng.choice([0.0, rng.uniform(0.4, 1.6)]))
         self.cross = bool(rng.random() < 0.25)

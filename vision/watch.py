@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from table.observation import Observation, Unusable
 from table.setup import Setup
+from vision.camera import project
 from vision.frame import Frame
 from vision.observe import observe
+from vision.reader import TableReader
 
 THUMB_PX = 480
 """Width of the small grey pictures that are compared."""
 CHANGED_LEVELS, CHANGED_SIGMAS = 5.0, 6.0
 """A small pixel has changed if it differs by this much, in grey levels and in standard deviations of the noise."""
+MOVED_PX = 2.0
+"""A camera has moved if a corner of the board is seen so far from where it was."""
 CHANGED_PIXELS = 6
 """So many changed pixels are a change; a small piece covers twenty."""
 
@@ -36,6 +40,7 @@ class Watch:
     def __init__(self) -> None:
         self._last: Thumb | None = None
         self._read: tuple[Thumb, Observation | Unusable] | None = None
+        self._reader = TableReader()
 
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
         thumb, last = _thumb(frame), self._last
@@ -46,9 +51,21 @@ class Watch:
             if self._read is not None and isinstance(self._read[1], Observation):
                 return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, "the picture has not come to rest yet")
-        seen = observe(frame, setup, reference)
+        seen = _with_note(observe(frame, setup, reference, self._reader), self._read[1] if self._read else None, setup)
         self._read = thumb, seen
         return seen
+
+
+def _with_note(seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup) -> Observation | Unusable:
+    """What was seen, with a note if the camera is not where it was when the table was read before."""
+    if not isinstance(seen, Observation) or not isinstance(before, Observation):
+        return seen
+    corners = np.column_stack([setup.outline_mm(), np.zeros(len(setup.outline_mm()))])
+    shift = project(corners, seen.camera, setup.camera) - project(corners, before.camera, setup.camera)
+    if np.hypot(*shift.T).max() < MOVED_PX:
+        return seen
+    away_mm = float(np.linalg.norm(seen.camera.eye_mm - before.camera.eye_mm))
+    return replace(seen, notes=(*seen.notes, f"the camera has moved by {away_mm:.0f} mm since the table was read last"))
 
 
 def _thumb(frame: Frame) -> Thumb:

@@ -9,7 +9,7 @@ from table.boards import Open
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
-from vision.edges import snap
+from vision.edges import PLACE_PX, POOL, REACH_PX, samples, snap, votes
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.render import Renderer
@@ -33,6 +33,7 @@ STAGE = Stage(
     seed=3,
 )
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
+KNOWN = np.diag(SIGMA[:3] ** 2)
 
 
 def photo_of(*guesses):
@@ -58,7 +59,7 @@ def test_a_misplaced_solid_finds_its_edges(truth):
     away = []
     for k in range(4):
         start = truth.at(truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma)))
-        placed = snap(start, sigma, photo, [])
+        placed = snap(start, np.diag(sigma**2), photo, [])
         assert placed is not None
         away.append(placed.guess.parameters - truth.parameters)
         assert np.linalg.eigvalsh(placed.covariance).min() > 0
@@ -72,7 +73,7 @@ def test_the_right_size_has_the_most_evidence():
     photo = photo_of(truth)
     evidence = {}
     for size in PIECES.sizes:
-        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), SIGMA[:3], photo, [])
+        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), KNOWN, photo, [])
         assert placed is not None
         evidence[size.name] = placed.evidence
     assert max(evidence, key=evidence.get) == "medium"
@@ -83,12 +84,36 @@ def test_edges_that_are_hidden_are_not_read():
     photo = photo_of(truth)
     around = photo.silhouette(truth.solid)
     middle = around.mean(axis=0)
-    assert snap(truth, SIGMA[:3], photo, [middle + 1.5 * (around - middle)]) is None
+    assert snap(truth, KNOWN, photo, [middle + 1.5 * (around - middle)]) is None
 
 
 def test_on_bare_ground_nothing_speaks_for_a_piece():
     guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
-    placed, there = snap(guess, SIGMA[:3], photo_of(), []), snap(guess, SIGMA[:3], photo_of(guess), [])
+    placed, there = snap(guess, KNOWN, photo_of(), []), snap(guess, KNOWN, photo_of(guess), [])
     assert placed is not None
     assert there is not None
     assert placed.evidence < 3 < there.evidence
+
+
+@pytest.mark.parametrize("pose", ["upright", "lying"])
+def test_the_draws_agree_with_every_place_of_a_grid(pose):
+    """The slow way: what all places of a fine grid are worth, by the same votes, and the mean and spread of that."""
+    truth = Hypothesis(PIECES["medium"], pose, 5.0, 8.0, 20.0)
+    photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))
+    placed = snap(start, KNOWN, photo, [])
+    points = samples(start, photo, [])
+    table = votes(points, photo) / POOL
+    spread = np.sqrt(np.diag(placed.covariance))
+    steps = np.stack(np.meshgrid(*[np.linspace(-4, 4, 33)] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * spread
+    moves = steps + placed.guess.parameters - start.parameters
+    place = np.clip((points.jacobian @ moves.T + REACH_PX) / PLACE_PX, 0, table.shape[1] - 1.001)
+    left = place.astype(int)
+    row = np.arange(len(table))[:, None]
+    worth = (table[row, left] * (1 - place + left) + table[row, left + 1] * (place - left)).sum(axis=0)
+    worth -= 0.5 * (moves**2 / np.diag(KNOWN)).sum(axis=1)
+    weight = np.exp(worth - worth.max())
+    weight /= weight.sum()
+    mean = weight @ steps
+    assert np.abs(mean / spread).max() < 0.35
+    by_grid = np.sqrt(weight @ (steps - mean) ** 2)
+    np.testing.assert_allclose(spread, by_grid, rtol=0.35)

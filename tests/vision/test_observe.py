@@ -16,12 +16,12 @@ from vision.cameras.files import read_image
 from vision.finder import find
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
-from vision.left_over import unread
+from vision.left_over import left_over
 from vision.observe import observe
 from vision.paper import paper_light
 from vision.photo import Photo
 from vision.render import Renderer
-from vision.scene import Scene
+from vision.scene import Scene, look_at
 from vision.scene_cases import random_case, truth_document
 from vision.watch import Watch
 
@@ -70,10 +70,10 @@ def test_what_no_piece_explains_is_told(read):
     guesses = [
         Hypothesis(size_of(case, one), one.pose, *one.base_mm, one.heading_deg) for one in seen.pieces + seen.off_board if one.pose != "leaning"
     ]
-    told = {tuple(place) for place in unread(sight, guesses, photo)}
+    told = {tuple(place) for place in left_over(sight, guesses, photo)}
     found = 0
     for k in range(min(4, len(seen.pieces))):
-        more = [place for place in unread(sight, guesses[:k] + guesses[k + 1 :], photo) if tuple(place) not in told]
+        more = [place for place in left_over(sight, guesses[:k] + guesses[k + 1 :], photo) if tuple(place) not in told]
         found += len(more)
         assert len(more) <= 1
         assert all(np.hypot(*(place - guesses[k].solid.vertices_mm[:, :2].mean(axis=0))) < guesses[k].size.slant_mm for place in more)
@@ -175,6 +175,22 @@ def test_watching_reads_a_resting_table_once(read):
     back = watch(noisy(5), case.setup)
     assert not back.moving
     assert back.pieces is reads[0].pieces
+
+
+def test_a_camera_that_moved_between_two_readings_is_noticed():
+    case = random_case("icebreaker", 60001)
+    eye = case.camera.eye_mm
+    target = np.array([*(eye[:2] - eye[2] / case.camera.rotation[2, 2] * case.camera.rotation[2, :2]), 0.0])
+    watch, notes = Watch(), []
+    for k, away in enumerate([np.zeros(3), np.array([9.0, 0.0, 12.0]), np.array([9.0, 0.0, 12.0])]):
+        camera = look_at(eye + away, target)
+        frame = Frame(k, 1000 * k, Renderer(case.setup, camera).picture(Scene(case.stage), np.random.default_rng(k)))
+        watch(frame, case.setup)
+        seen = watch(frame, case.setup)
+        assert isinstance(seen, Observation)
+        notes.append([note for note in seen.notes if "camera" in note])
+    assert notes[0] == []
+    assert notes[1] == ["the camera has moved by 15 mm since the table was read last"]
 
 
 @pytest.mark.skipif(not BENCH.is_dir(), reason="the photographs of ../shared/bench are not here")

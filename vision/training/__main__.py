@@ -1,4 +1,4 @@
-"""`python -m vision.training FOLDER`: draw practice sheets, teach the network on them, and write its weights for the finder."""
+"""`python -m vision.training FOLDER`: draw practice sheets, teach the networks on them, and install their weights."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from pathlib import Path
 
 import click
 
+from vision.second_look import CROP_PX
 from vision.training.boards import board_sheets
+from vision.training.export import export
 from vision.training.sheets import sheets
-from vision.training.train import export, train
+from vision.training.train import load_sheets, train_finder, train_second_look
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def draw(job: tuple[Path, int]) -> None:
@@ -27,15 +31,24 @@ def draw(job: tuple[Path, int]) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
-@click.option("--minutes", default=90.0, show_default=True, help="How long to teach.")
-@click.option("--start", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Weights (net.pt) to go on from.")
-def main(folder: Path, tables: int, minutes: float, start: Path | None) -> None:
-    """Teach the finder and write vision/data/finder.onnx."""
+@click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
+@click.option("--only", type=click.Choice(["finder", "second-look"]), help="Teach one of the two.")
+def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
+    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there, and install them.
+
+    The second look is taught on what the installed finder finds.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with Pool() as pool:
         for _ in pool.imap_unordered(draw, [(folder, seed) for seed in range(tables)]):
             pass
-    export(train(folder, minutes, start), Path(__file__).parents[1] / "data" / "finder.onnx")
+    sheets = load_sheets(folder)
+    if only != "second-look":
+        finder = train_finder(sheets, minutes, folder / "finder.pt")
+        export(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, DATA / "finder.onnx")
+    if only != "finder":
+        second = train_second_look(sheets, minutes, folder / "second_look.pt")
+        export(second, (1, 3, CROP_PX, CROP_PX), {"image": {0: "n"}, "answer": {0: "n"}}, DATA / "second_look.onnx")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""The finder's network: a small U-net that says, for every fourth pixel, whether a piece has its middle there, and which."""
+"""The networks: of the finder, a small U-net that says for every fourth pixel whether a piece has its middle there, and which;
+of the second look, a smaller one that answers once for a whole crop."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
 from vision.finder import CHANNELS
+from vision.second_look import ANSWERS, CROP_PX
 
 
 def _layer(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
@@ -34,3 +36,30 @@ class FinderNet(nn.Module):
         deep = self.to_sixteenth(eighth)
         wide = self.at_eighth(eighth + self.grow(self.up_eighth(deep)))
         return self.head(self.at_quarter(quarter + self.grow(self.up_quarter(wide))))
+
+
+class _Twice(nn.Module):
+    """Two layers whose answer is added to what they were given."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.both = nn.Sequential(_layer(width, width), _layer(width, width))
+
+    def forward(self, image: Tensor) -> Tensor:
+        return image + self.both(image)
+
+
+class SecondLookNet(nn.Module):
+    """(n, 3, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.second_look` for these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            *(_layer(3, 24, 2), _layer(24, 32), _layer(32, 48, 2), _Twice(48)),
+            *(_layer(48, 80, 2), _Twice(80), _layer(80, 96, 2), _layer(96, 96), nn.Flatten()),
+            *(nn.Linear(96 * (CROP_PX // 16) ** 2, 96), nn.ReLU(inplace=True), nn.Linear(96, ANSWERS)),
+        )
+
+    def forward(self, image: Tensor) -> Tensor:
+        said: Tensor = self.layers(image)
+        return said

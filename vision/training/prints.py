@@ -107,6 +107,7 @@ def _tiles(art: Image, rng: np.random.Generator, base_px: float) -> None:
     pitch = float(rng.uniform(2.2, 4.2)) * base_px
     x0, y0 = _shift(rng, pitch)
     wood, gap, inks = _ink(rng), _ink(rng), [_ink(rng) for _ in range(4)]
+    bold, face = float(rng.uniform(3, 11)), int(rng.choice([cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX]))
     for i in range(int(PRINT_PX / pitch) + 2):
         for j in range(int(PRINT_PX / pitch) + 2):
             x, y = x0 + (i - 0.5) * pitch, y0 + (j - 0.5) * pitch
@@ -118,7 +119,7 @@ def _tiles(art: Image, rng: np.random.Generator, base_px: float) -> None:
             text = "A23456789nJQKRT"[int(rng.integers(15))]
             size = pitch / 60
             at = (int(x - 0.16 * pitch), int(y + 0.16 * pitch))
-            cv2.putText(art, text, at, cv2.FONT_HERSHEY_SIMPLEX, size, ink, max(1, round(4 * size)), cv2.LINE_AA)
+            cv2.putText(art, text, at, face, size, ink, max(1, round(bold * size)), cv2.LINE_AA)
             cv2.circle(art, (int(x - 0.33 * pitch), int(y - 0.33 * pitch)), max(1, int(0.09 * pitch)), ink, -1, cv2.LINE_AA)
 
 

@@ -1,0 +1,141 @@
+"""Score photographs that were made worse and write docs/ROBUSTNESS.md (`make bench-robustness`).
+
+Every photograph with exact truth is read as it is, and darker, lighter, tinted, packed harder, smaller, shaken and turned round.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import cv2
+import msgspec
+import numpy as np
+
+from benchmarks.accuracy import BENCH, KINDS, ROOT, commit, load_scoring, percent, spread
+from table.observation import Observation, observation_document
+from table.setup import Lens, Setup, load_table
+from vision.cameras.files import read_image
+from vision.frame import Frame, Image
+from vision.observe import observe
+
+Seen = tuple[Image, Setup]
+
+
+def times(*factors: float) -> Callable[[Image, Setup], Seen]:
+    """Levels of red, green and blue multiplied, and clipped."""
+
+    def change(image: Image, setup: Setup) -> Seen:
+        return np.clip(np.rint(image * np.array(factors)), 0, 255).astype(np.uint8), setup
+
+    return change
+
+
+def packed(quality: int) -> Callable[[Image, Setup], Seen]:
+    """Packed as JPEG once more."""
+
+    def change(image: Image, setup: Setup) -> Seen:
+        _, data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
+        return np.ascontiguousarray(cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1], np.uint8), setup
+
+    return change
+
+
+def half(image: Image, setup: Setup) -> Seen:
+    """Half as wide and high, with a lens that says so."""
+    lens = setup.camera
+    width, height = lens.width // 2, lens.height // 2
+    (fx, _, cx), (_, fy, cy), last = lens.matrix
+    matrix = ((fx / 2, 0.0, (cx + 0.5) / 2 - 0.5), (0.0, fy / 2, (cy + 0.5) / 2 - 0.5), last)
+    small = np.asarray(cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return small, _with_lens(setup, msgspec.structs.replace(lens, width=width, height=height, matrix=matrix))
+
+
+def shaken(image: Image, setup: Setup) -> Seen:
+    """Moved by 3 pixels, askew, while the shutter was open."""
+    kernel = np.array([[0.25, 0.1, 0.0], [0.1, 0.1, 0.1], [0.0, 0.1, 0.25]])
+    return np.asarray(cv2.filter2D(image, -1, kernel / kernel.sum()), np.uint8), setup
+
+
+def turned(image: Image, setup: Setup) -> Seen:
+    """By a camera that hangs the other way round: the picture turned by 180 degrees, and the lens with it."""
+    lens = setup.camera
+    (fx, _, cx), (_, fy, cy), last = lens.matrix
+    k1, k2, p1, p2, *more = lens.distortion
+    matrix = ((fx, 0.0, lens.width - 1 - cx), (0.0, fy, lens.height - 1 - cy), last)
+    other = msgspec.structs.replace(lens, matrix=matrix, distortion=(k1, k2, -p1, -p2, *more))
+    return np.ascontiguousarray(image[::-1, ::-1]), _with_lens(setup, other)
+
+
+def _with_lens(setup: Setup, lens: Lens) -> Setup:
+    return msgspec.structs.replace(setup, camera=lens)
+
+
+WORSE: dict[str, Callable[[Image, Setup], Seen]] = {
+    "as it is": times(1, 1, 1),
+    "levels x 0.5": times(0.5, 0.5, 0.5),
+    "levels x 1.5": times(1.5, 1.5, 1.5),
+    "warm light": times(1.15, 1.0, 0.75),
+    "cold light": times(0.8, 1.0, 1.15),
+    "JPEG quality 60": packed(60),
+    "half size": half,
+    "shaken by 3 px": shaken,
+    "turned by 180°": turned,
+}
+
+
+def read(folder: Path, change: Callable[[Image, Setup], Seen]) -> dict[str, Any] | None:
+    """What is said of a photograph that was changed; None where it is given up."""
+    setup = load_table(folder / "table.json")
+    image, setup = change(read_image(folder / "image.jpg", setup).image, setup)
+    seen = observe(Frame(0, 0, image), setup)
+    return observation_document(seen) if isinstance(seen, Observation) else None
+
+
+def row(scoring: Any, name: str) -> str:
+    """A line of the table: every photograph changed in one way."""
+    cases, given_up = [], 0
+    for folder in sorted(folder for kind in KINDS for folder in (BENCH / "cases").glob(f"{kind}-*")):
+        said = read(folder, WORSE[name])
+        given_up += said is None
+        if said is None:
+            pieces = len(json.loads((folder / "truth.json").read_text())["pieces"])
+            cases.append({"case": folder.name, "truth": pieces, "pred": 0, "matched": 0, "rows": [], "wrong": [{"failed": "given up"}]})
+        else:
+            cases.append(scoring.score_case(folder, said))
+    summary = scoring.summary(cases)
+    classes = " / ".join(percent(summary[key]).removesuffix(" %") for key in ("colour", "size", "pose"))
+    shares = f"{percent(summary['recall'])} | {percent(summary['precision'])} | {classes} %"
+    figures = f"{spread(summary['base_mm'], 'mm')} | {percent(summary['inside_95_ellipse'])}"
+    print(f"{name}: {summary['tables_all_right']}", file=sys.stderr)
+    return f"| {name} | {given_up} | {shares} | {summary['tables_all_right']} | {figures} |"
+
+
+TEXT = """# What bad pictures do
+
+Measured {date} (commit {commit}); `make bench-robustness` writes this page. The photographs of [ACCURACY.md](ACCURACY.md), each made worse
+in one way. Levels are those of the file, clipped at 255; "half size" and "turned" come with a lens in table.json that says so.
+
+| | given up | found | reports that are pieces | colour / size / pose | tables without a mistake | base error p50 / p95 / max | in the 95 % ellipse |
+|---|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "ROBUSTNESS.md", help="The page to write.")
+def main(out: Path) -> None:
+    """Read every photograph, made worse in every way, and write the page."""
+    scoring = load_scoring()
+    rows = [row(scoring, name) for name in WORSE]
+    out.write_text(TEXT.format(date=datetime.date.today().isoformat(), commit=commit(), rows="\n".join(rows)), encoding="utf-8")
+    print(f"wrote {out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

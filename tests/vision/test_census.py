@@ -1,0 +1,77 @@
+"""What a game knows of its pieces: one target, no letter twice, so many of a colour."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from table.observation import SURE
+from table.pieces import load_piece_set
+from vision.census import as_many_as_there_are, one_of_each_size
+from vision.frame import Frame
+from vision.guesses import Guess
+from vision.hypothesis import Hypothesis
+from vision.observe import observe
+from vision.render import Renderer
+from vision.scene_cases import random_case
+from vision.second_look import Looked
+from vision.spots import Laid, Spot, Tried, each_once
+
+PIECEPACK = load_piece_set("piecepack").sizes
+
+
+def spot(x_mm, colour, evidence):
+    """A place of one colour of two, with what speaks for each letter."""
+    looked = Looked(1.0, np.array([1.0, 0.0, 0.0]), np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5))
+    tried = [Tried(Hypothesis(size, "upright", x_mm, 0.0, 0.0), np.eye(3), evidence[size.name]) for size in PIECEPACK if size.name in evidence]
+    return Spot(looked, tuple(sorted(tried, key=lambda one: -one.evidence)), np.eye(2)[colour])
+
+
+def letters(spots):
+    return [one.best.size.name for one in spots]
+
+
+def test_the_likeliest_way_to_give_letters_gives_none_twice():
+    spots = [spot(0, 0, {"A": 0.0, "B": -1.0}), spot(50, 0, {"A": -0.5, "B": -4.0}), spot(100, 1, {"A": 0.0, "B": -9.0})]
+    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
+
+
+def test_more_pieces_than_letters_are_left_as_they_were_read():
+    spots = [spot(50 * k, 0, {"A": 0.0, "B": -1.0 - k}) for k in range(3)]
+    assert letters(one_of_each_size(spots, ("red", "blue"))) == ["A", "A", "A"]
+
+
+def test_pieces_beyond_those_that_a_colour_has_are_not_told():
+    case = random_case("zamboni", 60001)
+    spots = [spot(40.0 + 30 * k, 0, {"A": 0.0}) for k in range(3)]
+    kept, beyond = as_many_as_there_are(spots, case.setup)
+    assert kept == spots[:1]
+    assert beyond == spots[1:]
+
+
+@pytest.mark.parametrize("seed", [60040, 60086])
+def test_a_piece_that_stands_on_the_target_is_told_with_its_doubt(seed):
+    case = random_case("boule", seed)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
+    seen = observe(Frame(0, 0, picture), case.setup)
+    (truth,) = (place for place in case.layout.placed if place.on_target)
+    (above,) = (piece for piece in seen.pieces if piece.on is not None)
+    below = seen.pieces[above.on]
+    assert above.colour == truth.piece.colour
+    assert below.colour == case.setup.game.target
+    assert np.hypot(*(above.base_mm - truth.base_mm)) < 1.0
+    assert above.pose_probability < SURE, "that it stands on another is never seen so surely that people need not be asked"
+    assert np.sqrt(below.covariance[2, 2]) > 5, "of the one below, little shows"
+
+
+def test_a_second_body_in_the_same_place_is_not_told():
+    case = random_case("boule", 60001)
+    size = case.setup.sizes[0]
+
+    def laid(x_mm, chance):
+        guess = Hypothesis(size, "lying", x_mm, 100.0, 0.0)
+        return Laid(Looked(1.0, np.ones(3) / 3, np.ones(2) / 2, 3.0, 0.1, np.zeros((5, 2)), np.ones(5)), [Guess(guess, np.eye(3), 0.0)], chance)
+
+    near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
+    told = each_once([laid(near, 0.8), laid(100.0, 0.9), laid(far, 0.7)])
+    assert [one.best.x_mm for one in told] == [100.0, far]

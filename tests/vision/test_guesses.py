@@ -1,0 +1,67 @@
+"""Solids laid on vertices that were seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from table.pieces import load_piece_set
+from table.solids import POSES
+from vision.guesses import guesses
+from vision.hypothesis import Hypothesis, cast_down
+from vision.second_look import Looked
+
+SIZES = load_piece_set("looney").sizes
+EYE = np.array([120.0, -200.0, 900.0])
+EVEN = np.full(3, 1 / 3)
+
+
+def looked_at(truth, noise_mm=0.0, poses=EVEN, base_sigma=0.3, seed=0):
+    flat = cast_down(truth.solid.vertices_mm, EYE)
+    seen = flat + np.random.default_rng(seed).normal(0, 1, flat.shape) * noise_mm
+    return Looked(1.0, np.asarray(poses), np.ones(1), float(np.log(truth.size.base_mm)), base_sigma, seen, np.full(5, max(noise_mm, 0.3)))
+
+
+@given(
+    st.sampled_from(SIZES), st.sampled_from(POSES), st.floats(-200, 200), st.floats(-200, 200), st.floats(0, 360), st.floats(8, 45), st.integers(0, 3)
+)
+def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, turn):
+    truth = Hypothesis(size, pose, x, y, heading, tilt if pose == "leaning" else 0.0)
+    looked = looked_at(truth, poses=[0.01 + (pose == one) for one in POSES])
+    if pose == "upright":
+        order = [(k + turn) % 4 for k in range(4)] + [4]
+        looked = Looked(*(looked.there, looked.poses, looked.colours, looked.log_base, 0.3, looked.vertices_mm[order], looked.sigma_mm))
+    best = guesses(looked, SIZES, EVEN, EYE, 0.0)[0]
+    assert (best.guess.pose, best.guess.size) == (pose, size)
+    place_mm, turn_deg = (0.05, 0.3) if pose != "leaning" else (1.0, 2.0)  # of tilt something is known before
+    assert np.abs(best.guess.away_from(truth)[:2]).max() < place_mm
+    assert abs(best.guess.away_from(truth)[2]) < turn_deg
+    assert np.linalg.eigvalsh(best.covariance).min() > 0
+
+
+@pytest.mark.parametrize("pose", ["upright", "lying"])
+def test_the_covariance_is_as_large_as_errors_are(pose):
+    truth = Hypothesis(SIZES[2], pose, 40.0, 60.0, 33.0)
+    poses = [0.01 + (pose == one) for one in POSES]
+    found = [guesses(looked_at(truth, 0.6, poses, seed=seed), [SIZES[2]], EVEN, EYE, 0.0)[0] for seed in range(200)]
+    off = np.array([one.guess.away_from(truth) for one in found])
+    squared = [row @ np.linalg.solve(one.covariance, row) for row, one in zip(off, found, strict=True)]
+    assert 0.7 < np.mean(squared) < 3.5  # 3 where vertices err apart; the covariance allows for their erring together
+
+
+def test_what_a_game_knows_of_its_pieces_decides_what_is_open():
+    looked = looked_at(Hypothesis(SIZES[0], "upright", 10.0, 20.0, 0.0), poses=[0.5, 0.5, 0.0])
+    stands, lies = (guesses(looked, SIZES[:1], np.array(habit), EYE, 0.0) for habit in ([1.0, 1e-6, 1e-6], [1e-6, 1.0, 1e-6]))
+    assert {one.guess.pose for one in stands} == {"upright"}
+    assert {one.guess.pose for one in lies} == {"lying"}
+
+
+def test_what_stands_higher_is_seen_larger_and_farther_out():
+    truth = Hypothesis(SIZES[2], "upright", 200.0, 100.0, 10.0, z_mm=12.0)
+    looked = looked_at(truth, poses=[1.0, 0.0, 0.0])
+    raised, flat = (guesses(looked, [SIZES[2]], np.array([1.0, 0.0, 0.0]), EYE, z)[0] for z in (12.0, 0.0))
+    assert np.hypot(*raised.guess.away_from(truth)[:2]) < 0.05
+    assert raised.evidence > flat.evidence
+    assert np.hypot(flat.guess.x_mm - EYE[0], flat.guess.y_mm - EYE[1]) > np.hypot(truth.x_mm - EYE[0], truth.y_mm - EYE[1])

@@ -1,0 +1,35 @@
+"""What stood there when the table was called empty is part of the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from table.observation import Observation
+from vision.frame import Frame
+from vision.observe import observe
+from vision.render import Renderer
+from vision.scene_cases import random_case
+
+
+@pytest.mark.parametrize("kind", ["boule", "icebreaker"])
+def test_what_was_there_before_play_is_no_piece_and_what_came_is(kind):
+    case = random_case(kind, 60000)
+    pieces = case.scene().pieces
+    scenes = [replace(case.scene(), pieces=pieces[:count], limbs=()) for count in (len(pieces) // 2, len(pieces))]
+    before, after = (Frame(0, 0, Renderer(case.setup, case.camera).picture(scene, np.random.default_rng(k))) for k, scene in enumerate(scenes))
+    plain, same, helped = observe(after, case.setup), observe(before, case.setup, before), observe(after, case.setup, before)
+    assert all(isinstance(one, Observation) for one in (plain, same, helped))
+    assert (same.pieces, same.off_board, same.unread_mm) == ((), (), ())
+    new = len(plain.pieces) + len(plain.off_board) - len(helped.pieces) - len(helped.off_board)
+    assert abs(new - len(scenes[0].pieces)) <= 1
+
+
+def test_a_reference_of_another_size_is_not_used():
+    case = random_case("boule", 60000)
+    frame = Frame(0, 0, Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0)))
+    small = Frame(0, 0, frame.image[:100, :100])
+    with_it, without = observe(frame, case.setup, small), observe(frame, case.setup)
+    assert len(with_it.pieces) == len(without.pieces) > 0

@@ -1,0 +1,90 @@
+"""From where the second look sees vertices to solids: every size and pose laid on them, with what speaks for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from table.pieces import PieceSize
+from table.solids import POSES, Array, Pose
+from vision.hypothesis import Hypothesis, cast_down, vertices_mm
+from vision.second_look import Looked
+
+ROUNDS = 4
+STEPS = np.array([0.05, 0.05, 0.2, 0.5])
+"""Differences for derivatives: mm, mm, degrees, degrees."""
+SLACK = np.array([1e4, 1e4, 1e4, 12.0])
+"""What is known of place, heading and tilt before anything is seen, 1 sigma around the start."""
+TILT_DEG = 20.0
+"""What is expected of a leaning piece."""
+ROBUST = 2.5
+"""Vertices farther off than this, in sigmas, are believed less and less: they may be another's."""
+VERTICES_TOGETHER = 2.0
+"""The vertices of one crop err together: what they say is believed to this root."""
+LEAST_SHARE = 1e-3
+"""Sizes and poses that are less likely than this are not laid on the vertices."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guess:
+    """A size and pose where the vertices have it, the covariance (p, p) of its parameters, and the logarithm of what speaks for it."""
+
+    guess: Hypothesis
+    covariance: Array
+    evidence: float
+
+
+def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
+    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what."""
+    by_size = np.array([-0.5 * ((np.log(size.base_mm) - looked.log_base) / looked.log_base_sigma) ** 2 for size in sizes])
+    shares = np.exp(by_size - by_size.max())
+    poses = looked.poses * habit
+    weights = np.outer(shares / shares.sum(), poses / poses.sum())
+    out = []
+    for i, size in enumerate(sizes):
+        for j, pose in enumerate(POSES):
+            if weights[i, j] > LEAST_SHARE:
+                out.append(_laid(_start(looked, size, pose, z_mm), looked, eye_mm, float(np.log(weights[i, j]))))
+    return sorted(out, key=lambda one: -one.evidence)
+
+
+def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
+    corners = looked.vertices_mm
+    middle, tip = corners[:4].mean(axis=0), corners[4]
+    way = corners[1] - corners[0] if pose == "upright" else tip - middle
+    heading = float(np.degrees(np.arctan2(way[1], way[0])))
+    place = middle if pose == "upright" else corners[1:3].mean(axis=0)
+    return Hypothesis(size, pose, float(place[0]), float(place[1]), heading, TILT_DEG if pose == "leaning" else 0.0, z_mm)
+
+
+def _laid(start: Hypothesis, looked: Looked, eye_mm: Array, before: float) -> Guess:
+    """The hypothesis with least squares between its vertices and those that were seen (Gauss-Newton, Huber's weights)."""
+    count = len(start.parameters)
+    order = _order(start, looked, eye_mm)
+    seen = looked.vertices_mm[order].ravel()
+    sigma = np.repeat(looked.sigma_mm[order], 2)
+    here, prior = start.parameters, np.diag(SLACK[:count] ** -2.0)
+    moves = np.concatenate([np.zeros((1, count)), np.diag(STEPS[:count])])
+    for _ in range(ROUNDS):
+        flat = cast_down(vertices_mm(start, here + moves), eye_mm).reshape(len(moves), -1)
+        jacobian = (flat[1:] - flat[0]).T / STEPS[:count]
+        off = (seen - flat[0]) / sigma
+        weight = np.minimum(1.0, ROBUST / np.maximum(np.repeat(np.hypot(off[::2], off[1::2]), 2), 1e-9))
+        scaled = jacobian / sigma[:, None]
+        information = scaled.T @ (scaled * weight[:, None]) + prior
+        here = here + np.linalg.solve(information, scaled.T @ (weight * off) + prior @ (start.parameters - here))
+    away = np.hypot(off[::2], off[1::2])
+    cost = np.where(away < ROBUST, 0.5 * away**2, ROBUST * (away - 0.5 * ROBUST)).sum()
+    covariance = VERTICES_TOGETHER * np.linalg.inv(information)
+    # Laplace's approximation: one that has more to choose from must be better for it.
+    room = 0.5 * float(np.linalg.slogdet(covariance)[1]) - float(np.log(SLACK[:count]).sum())
+    return Guess(start.at(here), covariance, before + room - float(cost) / VERTICES_TOGETHER)
+
+
+def _order(start: Hypothesis, looked: Looked, eye_mm: Array) -> list[int]:
+    """Which vertex seen is which of the solid's: what the network takes for lying may be asked whether it stands."""
+    flat = cast_down(start.solid.vertices_mm, eye_mm)
+    turns = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)] if start.pose == "upright" else [list(range(5))]
+    return min(turns, key=lambda turn: float(np.hypot(*(looked.vertices_mm[turn] - flat).T).sum()))

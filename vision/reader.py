@@ -1,0 +1,126 @@
+"""Reading a table: the finder names places, the second look says what may stand there, edges say exactly where, and what the
+rules of the game know of its pieces decides what is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import Tiles, within
+from table.solids import Array
+from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
+from vision.colours import bare_ground, coloured
+from vision.counters import counters
+from vision.finder import Sight, find
+from vision.hypothesis import silhouette
+from vision.left_over import hand_over, left_over, unread
+from vision.paper import paper_light
+from vision.photo import Photo
+from vision.reading import Reading, TableRead
+from vision.reference import changed, only_changed
+from vision.second_look import BASE_PX, Cut, cut_of, look_twice
+from vision.spots import SURE_CHANCE, Company, Laid, Spot, each_once, lay, on_their_edges
+from vision.tiles import standing
+
+QUARTERS = (0.0, 90.0, 180.0, 270.0)
+"""Directions in which something that is left over is looked at, in degrees."""
+MOVED_PX, AROUND_PX = 0.3, 9
+"""A camera has moved if corners of the board are seen farther than this from where they were; a piece lies as it lay if nothing
+changes in it and so far around, in pixels of the view."""
+
+
+class TableReader:
+    """Reads pieces, counters and tiles on any board, one photograph after the other; `empty` is the same table without pieces,
+    if there is a picture of it.  What lies as it lay in the last, seen by a camera that did not move, is not measured
+    again; the answer is what reading the photograph alone would give, but for the noise of pictures."""
+
+    def __init__(self) -> None:
+        self._last: _Last | None = None
+
+    def __call__(self, photo: Photo, empty: Photo | None = None) -> TableRead:
+        setup = photo.setup
+        sight = find(photo, paper_light(photo.image, photo.camera, setup))
+        if empty is not None:
+            sight = only_changed(sight, empty)
+        still = self._last.still(sight, photo) if self._last is not None else []
+        known = self._last.spots if self._last is not None else {}
+        laid = lay_out(sight, photo, still)
+        sure = [one for one in laid if one.chance > SURE_CHANCE]
+        measured = on_their_edges(sure, photo, known)
+        bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
+        measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
+        self._last = _Last(photo, sight, laid, measured)
+        spots, beyond = as_many_as_there_are(list(measured.values()), setup)
+        if setup.game.pieces == "piecepack":
+            spots = one_of_each_size(spots, setup.colours)
+        if setup.game.target is not None:
+            spots = with_one_target(spots, photo)
+        pieces = [spot.best for spot in spots]
+        tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
+        doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
+        left = unread(left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo), doubtful, pieces, photo)
+        left = (*left, *(spot.middle_mm for spot in beyond))
+        return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Last:
+    """What was seen and measured in the photograph before."""
+
+    photo: Photo
+    sight: Sight
+    laid: list[Laid]
+    spots: dict[Company, Spot]
+
+    def still(self, sight: Sight, photo: Photo) -> list[Laid]:
+        """The pieces around which nothing has changed; none where the camera has moved or the table is another."""
+        if photo.setup != self.photo.setup or sight.view.code.shape != self.sight.view.code.shape:
+            return []
+        corners = np.column_stack([photo.setup.outline_mm(), np.zeros(len(photo.setup.outline_mm()))])
+        if np.abs(photo.pixels(corners) - self.photo.pixels(corners)).max() > MOVED_PX:
+            return []
+        around = np.ones((AROUND_PX, AROUND_PX), np.uint8)
+        mask = np.asarray(cv2.dilate(changed(sight.view.code, self.sight.view.code).astype(np.uint8), around), np.uint8)
+        return [one for one in self.laid if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, photo.camera.eye_mm)))]
+
+
+def _any_in(mask: NDArray[np.uint8], outline_px: Array) -> bool:
+    inside = np.zeros(mask.shape, np.uint8)
+    cv2.fillPoly(inside, [np.rint(outline_px).astype(np.int32)], 1)
+    return bool((mask & inside).any())
+
+
+def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
+    """Pieces where the finder names a place and where something is left over that it does not, the surest first.
+
+    Where one is known to lie `still`, nothing is looked for.
+    """
+    setup, habit = photo.setup, habit_of(photo.setup).poses
+    outlines = [silhouette(one.best.solid, photo.camera.eye_mm) for one in still]
+    found = [one for one in sight.found if not one.is_disc and not any(within(outline, one.middle_mm) for outline in outlines)]
+    looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, setup.colours)
+    laid = each_once([*still, *lay(looked, habit, photo, sight)])
+    left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
+    if len(left):
+        zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
+        cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
+        laid = each_once(laid + lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight))
+    return laid
+
+
+def _reading(spot: Spot) -> Reading:
+    """The likeliest of a spot, with the doubt that the others leave about where it is and what."""
+    best = spot.tried[0]
+    weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
+    weights /= weights.sum()
+    same = [(one.guess.size, one.guess.pose, one.guess.z_mm) == (best.guess.size, best.guess.pose, best.guess.z_mm) for one in spot.tried]
+    covariance = best.covariance[:3, :3].copy()
+    for one, weight in zip(spot.tried, weights, strict=True):
+        away = one.guess.away_from(best.guess)
+        covariance += weight * np.outer(away, away)
+    under = None if spot.under is None else _reading(spot.under)
+    return Reading(best.guess, covariance, float(weights[same].sum()), spot.colours, under)

@@ -1,0 +1,201 @@
+"""Places where there is a piece: what may stand there, moved on to the edges of the photograph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from table.boards import within
+from table.clearance import clearance
+from table.setup import Setup
+from table.solids import Array, Solid
+from vision.edges import snap
+from vision.finder import Sight
+from vision.guesses import Guess, guesses
+from vision.hypothesis import Hypothesis, silhouette
+from vision.photo import Photo
+from vision.second_look import Looked
+
+SURE_CHANCE, LEAST_CHANCE = 0.5, 0.25
+"""Where a piece is less likely than the first none is told, but something unread; than the second, nothing."""
+LEAST_THERE = 0.02
+"""What the second look thinks less likely than this is not even laid out."""
+COVERED, COVERED_WEIGHT = 0.4, 8.0
+"""Share of a piece's outline over which the finder sees pieces that speaks neither for it nor against, and the log odds that all
+of it would speak."""
+ALONE, NEAR_MM = 5.0, 4.0
+"""How much speaks against a piece that leans on nothing, with no other nearer than that."""
+SAME_BASES, CORE = 0.5, 0.6
+"""Two readings nearer than this, in bases, are one piece, and so are two whose cores, of this share of their size, meet."""
+CARD = 1.3
+"""Of a fiducial that was seen, a square so much larger shows that nothing lies on it."""
+FAR_BEHIND = 6.0
+"""Guesses for which so much less speaks than for the best are not moved on to the edges."""
+EDGES_TOGETHER = 3.0
+"""Edges err together: what they say for one rival against another is believed to this root."""
+SPREAD = 2.0
+"""Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A place where there is a piece, and the sizes and poses laid on the vertices that were seen, the likeliest first."""
+
+    looked: Looked
+    rivals: list[Guess]
+    chance: float
+
+    @property
+    def best(self) -> Hypothesis:
+        return self.rivals[0].guess
+
+
+Company = tuple[Laid, ...]
+"""A piece and those that are so near that they may hide some of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """A size and pose at the place that its edges give it, and the logarithm of what speaks for it."""
+
+    guess: Hypothesis
+    covariance: Array
+    evidence: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """A place where there is a piece: what it may be, the likeliest first, and the chances (c,) of the table's colours; `under` is
+    the piece that it stands on."""
+
+    looked: Looked
+    tried: tuple[Tried, ...]
+    colours: Array
+    under: Spot | None = None
+
+    @property
+    def best(self) -> Hypothesis:
+        return self.tried[0].guess
+
+    @property
+    def middle_mm(self) -> Array:
+        """(2,), seen from straight above."""
+        middle: Array = self.best.solid.vertices_mm[:, :2].mean(axis=0)
+        return middle
+
+
+def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[Laid]:
+    """Solids laid on what the second look sees, where there may be a piece; `habit` (3,) says how pieces of the game stand as a
+    rule."""
+    laid = []
+    for one in looked:
+        if one.there > LEAST_THERE:
+            rivals = _rivals(one, habit, photo)
+            laid.append(Laid(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight)))
+    return [one for one in laid if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)]
+
+
+def _on_card(guess: Hypothesis, photo: Photo) -> bool:
+    """Is the piece on a fiducial that was seen, and which it would hide?"""
+    middle = guess.solid.vertices_mm[:, :2].mean(axis=0)
+    for marker in photo.setup.fiducials.markers:
+        corners = np.array(marker.corners_mm)
+        around = corners.mean(axis=0) + CARD * (corners - corners.mean(axis=0))
+        if marker.id in photo.camera.fiducials_seen and within(around, middle):
+            return True
+    return False
+
+
+def each_once(laid: list[Laid]) -> list[Laid]:
+    """The pieces, the surest first, without those that lie where a surer one does."""
+    kept: list[Laid] = []
+    for one in sorted(laid, key=lambda one: -one.chance):
+        if _is_new(one.best, [other.best for other in kept]):
+            kept.append(one)
+    return kept
+
+
+def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight: Sight) -> float:
+    """That there is a piece: what the second look says, whether the finder sees pieces where it would show, and whether pieces of
+    the game stand so."""
+    covered = sight.share_seen(silhouette(guess.solid, photo.camera.eye_mm))
+    there = min(max(looked.there, 1e-6), 1 - 1e-6)
+    usual = float(looked.poses @ habit / habit.max())
+    odds = np.log(there / (1 - there)) + COVERED_WEIGHT * (covered - COVERED) + np.log(usual)
+    return float(1 / (1 + np.exp(-odds)))
+
+
+def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]) -> dict[Company, Spot]:
+    """All that may be at each place, moved on to the edges, in the order given; spots that are `known` are not read again.
+
+    Edges behind or beside other pieces are left to those: so a spot goes with the company that its piece keeps.
+    """
+    best = [one.best for one in laid]
+    outlines = [photo.silhouette(guess.solid) for guess in best]
+    spots = {}
+    for k, one in enumerate(laid):
+        near = beside(k, best, photo.setup)
+        company = (one, *(laid[j] for j in near))
+        if company in known:
+            spots[company] = known[company]
+        else:
+            rivals = _supported(one.rivals, [best[j] for j in near])
+            spots[company] = Spot(one.looked, on_edges(rivals, photo, [outlines[j] for j in near]), one.looked.colours)
+    return spots
+
+
+def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
+    """The rivals, the likeliest first, where a piece that leans has to lean on one that is near."""
+    told = []
+    for one in rivals:
+        alone = one.guess.pose == "leaning" and all(clearance(one.guess.solid, other.solid).mm > NEAR_MM for other in near)
+        told.append(replace(one, evidence=one.evidence - ALONE) if alone else one)
+    return sorted(told, key=lambda one: -one.evidence)
+
+
+def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
+    """Sizes and poses laid on the vertices.  Beside a thick board a piece stands on the table, where the fiducials lie."""
+    setup = photo.setup
+    on_board = within(setup.outline_mm(), looked.vertices_mm.mean(axis=0))
+    z_mm = 0.0 if on_board else min(0.0, setup.fiducials.z_mm)
+    return guesses(looked, setup.sizes, habit, photo.camera.eye_mm, z_mm)
+
+
+def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
+    """The rivals moved on to the edges of the photograph, the likeliest first."""
+    tried = []
+    for one in rivals:
+        if one.evidence > rivals[0].evidence - FAR_BEHIND:
+            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by)
+            if placed is None:
+                tried.append(Tried(one.guess, SPREAD * one.covariance, one.evidence))
+            else:
+                tried.append(Tried(placed.guess, placed.covariance, one.evidence + placed.evidence / EDGES_TOGETHER))
+    return tuple(sorted(tried, key=lambda one: -one.evidence))
+
+
+def beside(k: int, guesses: list[Hypothesis], setup: Setup) -> list[int]:
+    """Which pieces are so near that they may hide some of this one."""
+    reach = 2 * max(size.slant_mm for size in setup.sizes)
+    middles = [guess.solid.vertices_mm.mean(axis=0) for guess in guesses]
+    return [j for j, middle in enumerate(middles) if j != k and np.linalg.norm(middle - middles[k]) < reach]
+
+
+def _is_new(guess: Hypothesis, others: list[Hypothesis]) -> bool:
+    """Is this not where a surer piece is?  Two bodies are never in one place, so that it may even be read a little wrong."""
+    middle = guess.solid.vertices_mm.mean(axis=0)
+    reach = 2 * guess.size.slant_mm
+    for other in others:
+        away = float(np.linalg.norm(other.solid.vertices_mm.mean(axis=0) - middle))
+        if away < SAME_BASES * guess.size.base_mm or (away < reach and clearance(_core(guess), _core(other)).mm == 0):
+            return False
+    return True
+
+
+def _core(guess: Hypothesis) -> Solid:
+    """The inside of a piece, which no other can reach even if both are read a little wrong."""
+    vertices = guess.solid.vertices_mm
+    middle = vertices.mean(axis=0)
+    return Solid(middle + CORE * (vertices - middle))
