@@ -110,11 +110,18 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
 
 def each_once(laid: list[Laid]) -> list[Laid]:
     """The pieces, the surest first, without those that lie where a surer one does."""
-    kept: list[Laid] = []
+    kept: list[tuple[Laid, Array]] = []
     for one in sorted(laid, key=lambda one: -one.chance):
-        if _is_new(one.best, [other.best for other in kept]):
-            kept.append(one)
-    return kept
+        middle, reach = one.best.solid.vertices_mm.mean(axis=0), 2 * one.best.size.slant_mm
+        near = [(other, float(np.linalg.norm(there - middle))) for other, there in kept]
+        if not any(away < reach and _same_place(one.best, other.best, away) for other, away in near):
+            kept.append((one, middle))
+    return [one for one, _ in kept]
+
+
+def _same_place(guess: Hypothesis, other: Hypothesis, away_mm: float) -> bool:
+    """Are two pieces whose middles are so far apart one?  Two bodies are never in one place, even if both are read a little wrong."""
+    return away_mm < SAME_BASES * guess.size.base_mm or clearance(_core(guess), _core(other)).mm == 0
 
 
 def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight: Sight) -> float:
@@ -181,17 +188,6 @@ def beside(k: int, guesses: list[Hypothesis], setup: Setup) -> list[int]:
     reach = 2 * max(size.slant_mm for size in setup.sizes)
     middles = [guess.solid.vertices_mm.mean(axis=0) for guess in guesses]
     return [j for j, middle in enumerate(middles) if j != k and np.linalg.norm(middle - middles[k]) < reach]
-
-
-def _is_new(guess: Hypothesis, others: list[Hypothesis]) -> bool:
-    """Is this not where a surer piece is?  Two bodies are never in one place, so that it may even be read a little wrong."""
-    middle = guess.solid.vertices_mm.mean(axis=0)
-    reach = 2 * guess.size.slant_mm
-    for other in others:
-        away = float(np.linalg.norm(other.solid.vertices_mm.mean(axis=0) - middle))
-        if away < SAME_BASES * guess.size.base_mm or (away < reach and clearance(_core(guess), _core(other)).mm == 0):
-            return False
-    return True
 
 
 def _core(guess: Hypothesis) -> Solid:
