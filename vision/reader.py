@@ -28,9 +28,9 @@ from vision.tiles import standing
 
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Directions in which something that is left over is looked at, in degrees."""
-MOVED_PX, AROUND_PX = 0.3, 9
+MOVED_PX, AROUND_PX, STILL_SIGMAS = 0.3, 9, 9.0
 """A camera has moved if corners of the board are seen farther than this from where they were; a piece lies as it lay if nothing
-changes in it and so far around, in pixels of the view."""
+changes in it and so far around, in pixels of the view, by more than so many times the noise."""
 
 
 class TableReader:
@@ -84,7 +84,7 @@ class _Last:
         if np.abs(photo.pixels(corners) - self.photo.pixels(corners)).max() > MOVED_PX:
             return []
         around = np.ones((AROUND_PX, AROUND_PX), np.uint8)
-        mask = np.asarray(cv2.dilate(changed(sight.view.code, self.sight.view.code).astype(np.uint8), around), np.uint8)
+        mask = np.asarray(cv2.dilate(changed(sight.view.code, self.sight.view.code, STILL_SIGMAS).astype(np.uint8), around), np.uint8)
         return [one for one in self.laid if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, photo.camera.eye_mm)))]
 
 

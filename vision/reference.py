@@ -13,25 +13,29 @@ from vision.frame import Image
 from vision.paper import paper_light
 from vision.photo import Photo
 
-LEVELS, SIGMAS = 8.0, 5.0
-"""A pixel has changed if it differs by this much, in levels and in standard deviations of the pictures' noise."""
-CHANGED_SHARE = 0.1
+SIGMAS, LEAST_SIGMA = 4.0, 2.0
+"""A pixel has changed if it differs from most by so many standard deviations, which are taken to be this many levels at least."""
+CHANGED_SHARE = 0.08
 """A piece changes at least this share of what it covers; one of the ground's own colour shows by its faces' light and its shadow."""
 
 
 def only_changed(sight: Sight, empty: Photo) -> Sight:
     """The sight without what was there when the table was empty."""
     before = relative(empty.flat(sight.view.step_mm).code, paper_light(empty.image, empty.camera, empty.setup))
-    mask = changed(sight.view.code, before)
+    mask = changed(sight.view.code, before, SIGMAS)
     cells = cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA) > CHANGED_SHARE
     found = tuple(one for one in sight.found if _is_changed(one, mask, sight))
     return replace(sight, found=found, pieces=sight.pieces & cells)
 
 
-def changed(now: Image, before: Image) -> NDArray[np.bool_]:
-    """Pixels (h, w) in which two pictures differ by more than their noise."""
-    apart = np.asarray(cv2.blur(cv2.absdiff(now, before), (3, 3))).max(axis=2)
-    mask: NDArray[np.bool_] = apart > max(LEVELS, SIGMAS * 1.4826 * float(np.median(apart)))
+def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
+    """Pixels (h, w) in which two pictures differ by more than a change of all light and their noise, so many times."""
+    apart = cv2.blur(now.astype(np.float32) - before, (3, 3))
+    apart = np.abs(apart - np.median(apart[::4, ::4], axis=(0, 1))).max(axis=2)
+    sample = apart[::4, ::4]
+    middle = float(np.median(sample))
+    noise = 1.4826 * float(np.median(np.abs(sample - middle)))
+    mask: NDArray[np.bool_] = apart > max(sigmas * LEAST_SIGMA, middle + sigmas * noise)
     return mask
 
 
