@@ -51,9 +51,9 @@ def values(lens: Lens) -> dict[str, float]:
 
 TEXT = """## How exact a lens is
 
-Measured {date} (commit {commit}), Python {python}, OpenCV {opencv}: {count} runs, each a random lens (1640 x 1232 to 2304 x 1296 px, 55 to 75 degrees wide),
-{views} simulated views of the target, noise of {low:g} to {high:g} px (1 sigma) on every coordinate of every corner, and in every second run {bent} more views of a
-bent target, which should be left out. {refused} runs were refused.
+Measured {date} (commit {commit}), Python {python}, OpenCV {opencv}: {count} runs, each a random lens (1640 x 1232 to
+2304 x 1296 px, 55 to 75 degrees wide), {views} simulated views of the target, noise of {low:g} to {high:g} px (1 sigma) on every coordinate of every
+corner, and in every second run {bent} more views of a bent target, which should be left out. {refused} runs were refused.
 
 | | median | 95 % of runs | worst |
 |---|---|---|---|
@@ -61,7 +61,8 @@ bent target, which should be left out. {refused} runs were refused.
 | principal point is off by, px | {middle[0]:.2f} | {middle[1]:.2f} | {middle[2]:.2f} |
 | RMS over the noise put in, % off | {rms[0]:.1f} | {rms[1]:.1f} | {rms[2]:.1f} |
 
-Of {parameters} parameters {inside:.1f} % are in their stated 95 % intervals ({by_name}). {bent_found} of {bent_all} bent views were left out, and {good_lost} of {good_all} good ones.
+Of {parameters} parameters {inside:.1f} % are in their stated 95 % intervals ({by_name}).
+{bent_found} of {bent_all} bent views were left out, and {good_lost} of {good_all} good ones.
 Models chosen: {models}.
 """
 

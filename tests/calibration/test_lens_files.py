@@ -112,6 +112,23 @@ def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
     assert len(file.views) >= 12
 
 
+def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
+    rng, poses = np.random.default_rng(12), []
+    while len(poses) < 13:
+        turn, shift = random_pose(photographs.LENS, rng)
+        rotation = np.asarray(cv2.Rodrigues(turn)[0])
+        middle = rotation @ np.array([90.0, 130.0, 0.0]) + shift
+        if middle[0] < -10 and abs(rotation[1, 1]) > 0.8 and rotation[2, 2] > 0.85:
+            poses.append((turn, shift))
+    for index, pose in enumerate(poses):
+        photographs.save(photographs.photograph(pose, rng), tmp_path / f"{index:02d}.jpg")
+    said = rinkside(tmp_path, tmp_path / "lens.json")
+    assert said.exit_code == 0, said.output
+    advice = load_lens(tmp_path / "lens.json").advice
+    assert any("% of the picture; hold it also at the " in sentence and "right" in sentence for sentence in advice), advice
+    assert "All views hold the target the same way round; turn it by a quarter in some." in advice
+
+
 def refused(said: Result, *parts: str) -> None:
     assert said.exit_code == 2, said.output
     assert said.stderr.count("\n") == 1

@@ -51,6 +51,18 @@ def test_parameters_are_in_their_intervals_and_residuals_are_the_noise() -> None
     assert 0.6 < np.std(off) < 1.5
 
 
+def test_uncertainties_agree_with_opencvs_where_views_are_good() -> None:
+    rng = np.random.default_rng(6)
+    lens = random_lens(rng)
+    found = calibrate_lens(simulated_views(lens, 12, NOISE_PX, rng), size(lens))
+    assert found.model == "k1 k2 p1 p2"
+    views = [judged.view for judged in found.views]
+    points = [np.column_stack([view.target_mm, np.zeros(len(view.target_mm))]).astype(np.float32) for view in views]
+    pixels = [view.pixels.astype(np.float32) for view in views]
+    _, _, _, _, _, sigma, _, _ = cv2.calibrateCameraExtended(points, pixels, size(lens), np.eye(3), np.zeros(5), flags=cv2.CALIB_FIX_K3)
+    assert list(found.sigma.values()) == pytest.approx(np.asarray(sigma).reshape(-1)[:8], rel=1e-3)
+
+
 @pytest.fixture(scope="module")
 def case() -> tuple[Lens, tuple[View, ...]]:
     rng = np.random.default_rng(11)
