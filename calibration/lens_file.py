@@ -129,13 +129,19 @@ def load_lens(path: Path) -> LensFile:
 
 def save_lens(file: LensFile, path: Path) -> Path | None:
     """Write a lens, whole or not at all; what was there before is kept beside it, and its path is returned."""
-    kept = None
-    if path.exists():
-        kept = path.with_name(f"{path.name}.bak")
-        try:
-            before = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path}: expected a file that can be replaced, but it cannot be read ({error.strerror})") from error
-        write_whole(kept, before)
+    kept = keep_last(path)
     write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+    return kept
+
+
+def keep_last(path: Path) -> Path | None:
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there is none yet."""
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.bak")
+    try:
+        before = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: expected a file that can be replaced, but it cannot be read ({error.strerror})") from error
+    write_whole(kept, before)
     return kept

@@ -13,12 +13,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from calibration.lens_file import LensFile, lens_file, save_lens
+from calibration.cards import place_cards, read_frames
+from calibration.lens_file import LensFile, keep_last, lens_file, load_lens, save_lens
 from calibration.lens_fit import PARAMETERS, calibrate_lens
 from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import read_views
+from calibration.sheets_cards import CARD_MARKER_MM
 from referee.shown import Z_95
+from table.boards import Open
 from table.errors import InputError
+from table.setup import FORMAT, Game, parse_table, save_table
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 """Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
@@ -53,6 +57,38 @@ def lens(folder: Path, target_name: str, corners: str | None, square_mm: float |
     else:
         _print(file)
         click.echo(f"{out}: written." + (f" The lens before is {kept}." if kept else ""))
+
+
+@calibrate.command("table")
+@click.option("--lens", "lens_path", type=click.Path(path_type=Path), required=True, help="lens.json of the camera.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the cards, from several sides.")
+@click.option("--card-mm", type=float, default=CARD_MARKER_MM, show_default=True, help="Side of the cards' fiducials, as measured.")
+@click.option("--ground-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
+@click.option("--colours", default="red,blue", show_default=True, help="The players' colours, in turn order.")
+@click.option("--target", "target_colour", default="green", show_default=True, help="Colour of the target.")
+@click.option("--sizes", default="medium", show_default=True, help="Sizes in play.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
+def cards_table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float, colours: str, target_colour: str, sizes: str, out: Path) -> None:
+    """Find where four corner cards lie, and write a table.json for Ice Boule on the ground between them."""
+    if not 5 <= card_mm <= 1000:
+        raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
+    camera = load_lens(lens_path).camera
+    placed = place_cards(read_frames(folder, camera), camera, card_mm)
+    document = {
+        "format": FORMAT,
+        "camera": camera,
+        "fiducials": msgspec.structs.replace(placed.fiducials, z_mm=0.0 - ground_mm),
+        "board": Open(outline_mm=placed.ground_mm),
+        "game": Game(name="ice_boule", colours=tuple(colours.split(",")), sizes=tuple(sizes.split(",")), target=target_colour),
+    }
+    setup = parse_table(msgspec.to_builtins(document), out.name)
+    kept = keep_last(out)
+    save_table(setup, out)
+    for (one, other), apart in placed.apart_mm.items():
+        click.echo(f"cards {one} and {other}: {_with_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle")
+    click.echo(f"{placed.frames} photographs; edges are {max(placed.rms_px):.2f} px off on the worst card. ± holds 95 % of true values, if")
+    click.echo(f"the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
+    click.echo(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:

@@ -48,6 +48,35 @@ def chess_sheet() -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(board), np.array([[PX_A_MM, 0, square - 0.5 - 3 * PX_A_MM], [0, PX_A_MM, square - 0.5 - 6 * PX_A_MM], [0, 0, 1]])
 
 
+CARD_PX_A_MM, TABLE_MM = 4.0, (1100, 820)
+
+
+def cards_on_a_table(places: list[tuple[float, float, float]], side_mm: float = 60.0, ids=(0, 1, 2, 3)) -> tuple[np.ndarray, np.ndarray]:
+    """A table with corner cards at places (x mm, y mm, heading in radians), 16 samples a pixel, and what leads from mm to its pixels."""
+    picture = np.full([round(length * CARD_PX_A_MM) for length in reversed(TABLE_MM)], 120, np.uint8)
+    codes = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    for number, (x, y, heading) in zip(ids, places, strict=True):
+        white = np.pad(np.asarray(cv2.aruco.generateImageMarker(codes, number, 6)) > 0, 1, constant_values=True)
+        left, top, count = int((x - 75) * CARD_PX_A_MM), int((TABLE_MM[1] - y - 75) * CARD_PX_A_MM), int(150 * CARD_PX_A_MM)
+        steps = (np.arange(4 * count) + 0.5) / 4
+        across, up = np.meshgrid((left + steps) / CARD_PX_A_MM - x, TABLE_MM[1] - (top + steps) / CARD_PX_A_MM - y)
+        c, s = np.cos(heading), np.sin(heading)
+        right, ahead = c * across + s * up, c * up - s * across
+        columns, rows = (np.clip(np.floor(at * 6 / side_mm + 3).astype(int) + 1, 0, 7) for at in (right, -ahead))
+        paper = (np.abs(right) < 42) & (ahead < 42) & (ahead > -58)
+        levels = np.where(paper, np.where(white[rows, columns], 240, 20), 120).reshape(count, 4, count, 4).mean(axis=(1, 3))
+        picture[top : top + count, left : left + count] = np.rint(levels)
+    return picture, np.array([[CARD_PX_A_MM, 0, -0.5], [0, -CARD_PX_A_MM, TABLE_MM[1] * CARD_PX_A_MM - 0.5], [0, 0, 1]])
+
+
+def pose_above_table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A camera over the middle of the table, tilted by up to 30 degrees."""
+    turn = np.array([rng.uniform(-0.4, 0.4), rng.uniform(-0.4, 0.4), rng.normal(0, 0.1)])
+    rotation = np.asarray(cv2.Rodrigues(turn)[0]) @ np.diag([1.0, -1.0, -1.0])
+    shift = np.array([*rng.normal(0, 15, 2), rng.uniform(1150, 1210)]) - rotation @ np.array([TABLE_MM[0] / 2, TABLE_MM[1] / 2, 0])
+    return np.asarray(cv2.Rodrigues(rotation)[0]).reshape(3), shift
+
+
 @cache
 def rays() -> np.ndarray:
     """Where FINER x FINER samples of each pixel look, (h, w, 2) in units of the distance."""
