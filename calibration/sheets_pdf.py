@@ -17,7 +17,10 @@ POINTS_A_MM = 72 / 25.4
 BAR_MM = 100.0
 BAR_LOW_MM = MARGIN_MM + 4.6
 """How high on the paper the check bar is."""
-CROP_MM = 4.0
+CROP_MM, CROP_INSIDE_MM = 1.4, 2.0
+"""How far the marks to cut at reach beyond what is drawn, and into the white around it where no page follows."""
+UPRIGHT_SHARES, LEVEL_SHARES = (0.36, 0.72), (0.31, 0.69)
+"""Where along a seam it is marked: beside the lines and words of every board, not on them."""
 PREVIEW_DPI, PREVIEW_GAP_PX = 100.0, 24
 
 
@@ -81,11 +84,11 @@ def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
     for x, side in ((page.low_mm[0], "left"), (page.high_mm[0], "right")):
         for y, end, way in ((low[1], "near", -1), (high[1], "far", 1)):
             if joined[side]:
-                pen.line([(x, y + way * 0.5), (x, y + way * (0.5 + CROP_MM * (0.5 if joined[end] else 1)))], 0.15, INK)
+                pen.line([(x, y + way * (0.3 if joined[end] else -CROP_INSIDE_MM)), (x, y + way * CROP_MM)], 0.15, INK)
     for y, side in ((page.low_mm[1], "near"), (page.high_mm[1], "far")):
-        for x, way in ((low[0], -1), (high[0], 1)):
+        for x, end, way in ((low[0], "left", -1), (high[0], "right", 1)):
             if joined[side]:
-                pen.line([(x + way * 0.5, y), (x + way * (0.5 + CROP_MM / 2), y)], 0.15, INK)
+                pen.line([(x + way * (0.3 if joined[end] else -CROP_INSIDE_MM), y), (x + way * CROP_MM, y)], 0.15, INK)
     pen.canvas.restoreState()
 
 
@@ -97,9 +100,8 @@ def _joined(layout: Layout, page: Page) -> dict[str, bool]:
 def _seams(layout: Layout, page: Page) -> list[Point]:
     """Places of the registration marks on this page's seams; the neighbour has the same ones."""
     joined, (x0, y0), (x1, y1) = _joined(layout, page), page.low_mm, page.high_mm
-    shares = (0.31, 0.69)  # beside the lines of every board, not on them
-    upright = [(x, y0 + share * (y1 - y0)) for x, side in ((x0, "left"), (x1, "right")) if joined[side] for share in shares]
-    level = [(x0 + share * (x1 - x0), y) for y, side in ((y0, "near"), (y1, "far")) if joined[side] for share in shares]
+    upright = [(x, y0 + share * (y1 - y0)) for x, side in ((x0, "left"), (x1, "right")) if joined[side] for share in UPRIGHT_SHARES]
+    level = [(x0 + share * (x1 - x0), y) for y, side in ((y0, "near"), (y1, "far")) if joined[side] for share in LEVEL_SHARES]
     return upright + level
 
 

@@ -73,7 +73,8 @@ def cards_table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float,
     if not 5 <= card_mm <= 1000:
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
     camera = load_lens(lens_path).camera
-    placed = place_cards(read_frames(folder, camera), camera, card_mm)
+    frames = read_frames(folder, camera)
+    placed = place_cards(frames, camera, card_mm)
     document = {
         "format": FORMAT,
         "camera": camera,
@@ -86,8 +87,8 @@ def cards_table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float,
     save_table(setup, out)
     for (one, other), apart in placed.apart_mm.items():
         click.echo(f"cards {one} and {other}: {_with_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle")
-    click.echo(f"{placed.frames} photographs; edges are {max(placed.rms_px):.2f} px off on the worst card. ± holds 95 % of true values, if")
-    click.echo(f"the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
+    click.echo(f"{placed.frames} of {len(frames)} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
+    click.echo(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
     click.echo(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
 
 

@@ -68,7 +68,7 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photograp
     assert setup.fiducials.z_mm == -3
     assert setup.camera == photographs.LENS
     assert "cards 0 and 1: " in said.stdout
-    assert "4 photographs; edges are 0." in said.stdout
+    assert "4 of 4 photographs show all four cards; edges are 0." in said.stdout
     assert (tmp_path / "table.json.bak").read_text() == "the one before"
     picture = cv2.imread(str(folder / "1.jpg"))[:, :, ::-1]
     assert locate(np.ascontiguousarray(picture), setup)
