@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-robustness bench-engines clean
+.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -36,6 +36,9 @@ bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write do
 
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks.engines
+
+bench-calibration: $(VENV)/ready-dev  ## calibrate many simulated lenses and write the end of docs/CALIBRATION.md
+	@$(BIN)/python -m benchmarks.calibration
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

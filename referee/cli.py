@@ -22,6 +22,8 @@ COMMANDS = {
     "demo": ("referee.commands_play", "Referee a simulated game, with its panel in the browser."),
     "play": ("referee.commands_play", "Referee a game on a real table, with its panel in the browser."),
     "referee": ("referee.commands_referee", "Referee what a camera saw, without a panel, and print every ruling."),
+    "calibrate": ("referee.commands_calibrate", "Calibrate a lens, or the table that four corner cards make."),
+    "print": ("referee.commands_print", "Make a sheet to print: a target, corner cards, or a board with its fiducials."),
     "rules": ("referee.commands_rules", "List the options of a game, with their defaults."),
     "log": ("referee.commands_log", "List, show and export the sessions that were refereed."),
 }

@@ -1,0 +1,147 @@
+"""`rinkside-lens/1`: a calibrated lens in a file, with all that is known of how good it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.lens_fit import Calibrated
+from calibration.lens_views import LeftOut, View, convergence
+from table.documents import convert, read_json, write_whole
+from table.errors import InputError
+from table.setup import Lens
+
+FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
+CELLS = (6, 4)
+"""Columns and rows in which coverage of the picture is counted."""
+WELL_COVERED = 0.75
+ACROSS = ("left", "middle", "right")
+DOWN = ("top", "middle", "bottom")
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Positive = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class ViewRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One view that was used."""
+
+    name: str
+    corners: int
+    rms_px: Positive
+    worst_px: Positive
+    tilt_deg: float
+    away_mm: float
+
+
+class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One photograph that was not."""
+
+    name: str
+    reason: str
+
+
+class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of each free parameter."""
+
+    format: Literal["rinkside-lens/1"] = FORMAT
+    camera: Lens
+    model: str
+    sigma: dict[str, Positive]
+    rms_px: Positive
+    held_out_px: dict[str, Positive]
+    coverage: Share
+    target: str
+    square_mm: Positive
+    views: tuple[ViewRow, ...]
+    left_out: tuple[LeftOutRow, ...]
+    advice: tuple[str, ...] = ()
+
+
+def lens_file(calibrated: Calibrated, left_out: tuple[LeftOut, ...], target: str, square_mm: float) -> LensFile:
+    """All that is known; `left_out` are photographs that were not even views."""
+    views = tuple(judged.view for judged in calibrated.views)
+    covered = covered_cells(views, calibrated.lens)
+    return LensFile(
+        camera=calibrated.lens,
+        model=calibrated.model,
+        sigma=calibrated.sigma,
+        rms_px=calibrated.rms_px,
+        held_out_px=calibrated.held_out_px,
+        coverage=float(covered.mean()),
+        target=target,
+        square_mm=square_mm,
+        views=tuple(
+            ViewRow(
+                name=judged.view.name,
+                corners=len(judged.view.pixels),
+                rms_px=judged.rms_px,
+                worst_px=float(np.hypot(*judged.residual_px.T).max()),
+                tilt_deg=judged.tilt_deg,
+                away_mm=judged.away_mm,
+            )
+            for judged in calibrated.views
+        ),
+        left_out=tuple(LeftOutRow(name=out.name, reason=out.said) for out in sorted((*left_out, *calibrated.left_out), key=lambda out: out.name)),
+        advice=advice(calibrated, covered),
+    )
+
+
+def covered_cells(views: tuple[View, ...], lens: Lens) -> NDArray[np.bool_]:
+    """Which cells of the picture some view's corners lie in, (rows, columns)."""
+    columns, rows = CELLS
+    pixels = np.concatenate([view.pixels for view in views])
+    u, v = (np.clip((pixels + 0.5) / (lens.width, lens.height), 0, 1 - 1e-9) * CELLS).astype(int).T
+    covered = np.zeros((rows, columns), bool)
+    covered[v, u] = True
+    return covered
+
+
+def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
+    """What would make the next calibration better, one sentence each."""
+    said = []
+    if covered.mean() < WELL_COVERED:
+        bare = {_part(row, column, covered.shape) for row, column in np.argwhere(~covered)}
+        said.append(f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it also at the {', '.join(sorted(bare))}.")
+    views = [judged.view for judged in calibrated.views]
+    strong = sum(convergence(view) > 1.25 for view in views)
+    if strong < len(views) // 4:
+        said.append("Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of them.")
+    upright = sum(float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views)
+    if upright in (0, len(views)):
+        said.append("All views hold the target the same way round; turn it by a quarter in some.")
+    return tuple(said)
+
+
+def _part(row: int, column: int, shape: tuple[int, ...]) -> str:
+    """`top left`: the part of the picture that a cell is in."""
+    down, across = DOWN[min(3 * row // shape[0], 2)], ACROSS[min(3 * column // shape[1], 2)]
+    return "middle" if down == across == "middle" else f"{down} {across}"
+
+
+def load_lens(path: Path) -> LensFile:
+    """Read a lens; raises InputError with the place of the first mistake."""
+    return convert(read_json(path), LensFile, path.name)
+
+
+def save_lens(file: LensFile, path: Path) -> Path | None:
+    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is returned."""
+    kept = keep_last(path)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+    return kept
+
+
+def keep_last(path: Path) -> Path | None:
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there is none yet."""
+    if not path.exists():
+        return None
+    kept = path.with_name(f"{path.name}.bak")
+    try:
+        before = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: expected a file that can be replaced, but it cannot be read ({error.strerror})") from error
+    write_whole(kept, before)
+    return kept

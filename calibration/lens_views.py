@@ -1,0 +1,139 @@
+"""Photographs of the target as views to calibrate by: those that help, and those that are left out, each with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.lens_target import MOST_BLUR_PX, Found, NotFound, Target
+from table.errors import InputError
+from table.solids import Array
+from vision.cameras.files import read_image
+from vision.frame import Image
+
+LEAST_VIEWS = 12
+SAME_SHARE = 0.01
+"""Views whose corners differ by less than this share of the picture's width show the same."""
+TILTED = 1.08
+"""A target is tilted where its near squares look this much larger than its far ones."""
+LEAST_TILTED = 4
+SUFFIXES = (".jpg", ".jpeg", ".png")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One photograph of the target: corners on it (n, 2) mm and in the picture (n, 2) px."""
+
+    name: str
+    target_mm: Array
+    pixels: Array
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A photograph that is not used, why in a few words, and what more is to say of it."""
+
+    name: str
+    reason: str
+    detail: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """Views of one size, (width, height) px, in the order of their names."""
+
+    size_px: tuple[int, int]
+    views: tuple[View, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def read_views(folder: Path, target: Target) -> Views:
+    """All photographs in a folder; raises InputError where fewer than LEAST_VIEWS of them can be used, saying why."""
+    if not folder.is_dir():
+        raise InputError(f"--from: expected a folder of photographs, got {folder}")
+    paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
+    if len(paths) < LEAST_VIEWS:
+        raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got {len(paths)}")
+    left_out: list[LeftOut] = []
+    pictures: dict[str, Image] = {}
+    for path in paths:
+        try:
+            pictures[path.name] = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
+        except InputError as error:
+            left_out.append(LeftOut(path.name, "it cannot be read", str(error).removeprefix(f"{path}: ")))
+    size = _usual_size(pictures, folder)
+    views: list[View] = []
+    for name, grey in pictures.items():
+        view = _view(name, grey, size, target, views)
+        if isinstance(view, View):
+            views.append(view)
+        else:
+            left_out.append(view)
+    _check(views, left_out, folder)
+    return Views(size, tuple(views), tuple(left_out))
+
+
+def _usual_size(pictures: dict[str, Image], folder: Path) -> tuple[int, int]:
+    """The size that most photographs have; raises InputError where too few have it."""
+    sizes = Counter((grey.shape[1], grey.shape[0]) for grey in pictures.values())
+    if not sizes:
+        raise InputError(f"{folder}: expected photographs that can be read, got none")
+    (size, count), *others = sizes.most_common()
+    if others and count < LEAST_VIEWS:
+        listed = ", ".join(f"{number} of {width} x {height} px" for (width, height), number in sizes.most_common())
+        raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a lens is calibrated for one size")
+    return size
+
+
+def _view(name: str, grey: Image, size: tuple[int, int], target: Target, others: list[View]) -> View | LeftOut:
+    if (own := (grey.shape[1], grey.shape[0])) != size:
+        return LeftOut(name, "it is of another size", f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px")
+    match target.find(grey):
+        case NotFound(reason, detail):
+            return LeftOut(name, reason, detail)
+        case Found(target_mm, pixels, blur):
+            if blur > MOST_BLUR_PX:
+                return LeftOut(
+                    name, "it is blurred", f"edges are {blur:.1f} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
+                )
+            view = View(name, target_mm, pixels)
+            same = next((other.name for other in others if _apart_px(view, other) < SAME_SHARE * size[0]), None)
+            return LeftOut(name, "it shows the same as another", f"as {same}; move or tilt the target between photographs") if same else view
+
+
+def _apart_px(one: View, other: View) -> float:
+    """How far the corners that two views share lie apart, in the mean; infinite where they share too few."""
+    places = {tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)}
+    shared = [(places[tuple(at)], pixel) for at, pixel in zip(other.target_mm.tolist(), other.pixels, strict=True) if tuple(at) in places]
+    if 2 * len(shared) < len(one.pixels):
+        return np.inf
+    return float(np.mean([np.hypot(*(a - b)) for a, b in shared]))
+
+
+def _check(views: list[View], left_out: list[LeftOut], folder: Path) -> None:
+    """Raises InputError where there are too few views, or all from the front."""
+    if len(views) < LEAST_VIEWS:
+        reasons = Counter(out.reason for out in left_out)
+        listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
+        raise InputError(f"{folder}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)} ({listed})")
+    tilted = sum(convergence(view) >= TILTED for view in views)
+    if tilted < LEAST_TILTED:
+        advice = "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told from the distance"
+        raise InputError(f"{folder}: expected {LEAST_TILTED} views or more in which the target is tilted, got {tilted} of {len(views)}; {advice}")
+
+
+def convergence(view: View) -> float:
+    """How much larger the nearest squares look than the farthest, 1 from straight in front; says nothing of a focal length."""
+    target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
+    low, high = view.target_mm.min(axis=0), view.target_mm.max(axis=0)
+    corners = np.array([low, (high[0], low[1]), high, (low[0], high[1])])
+    depths = np.column_stack([corners, np.ones(4)]) @ np.asarray(target2img)[2]
+    return float(np.abs(depths).max() / np.abs(depths).min())

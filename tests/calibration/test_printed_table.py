@@ -1,0 +1,54 @@
+"""From paper to millimetres: a printed board, photographed through a lens, is located by what `rinkside print --json` says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from calibration.sheets_pages import PAPERS, lay_out
+from calibration.sheets_pdf import read_pages
+from referee.cli import main
+from referee.commands_print import make_sheet
+from table.setup import parse_table
+from vision.camera import project
+from vision.fiducials import locate
+
+
+@pytest.mark.parametrize("name", ["hex", "tiles", "coasters"])
+def test_a_printed_board_is_located_to_tenths_of_a_millimetre(name: str, photographs, tmp_path: Path) -> None:
+    out = tmp_path / "board.pdf"
+    document = json.loads(CliRunner().invoke(main, ["print", name, "--paper", "A3", "--out", str(out), "--json"]).stdout)
+    camera = msgspec.to_builtins(photographs.LENS)
+    game = {"name": "icebreaker", "colours": ["red", "black"], "sizes": ["medium"]}
+    table = {"format": "rinkside-table/1", "camera": camera, "fiducials": document["fiducials"], "board": document["board"], "game": game}
+    setup = parse_table(table)
+
+    (page,) = lay_out(make_sheet(name, PAPERS["A3"]), PAPERS["A3"]).pages
+    (image,) = read_pages(out.read_bytes(), 25.4 * photographs.PX_A_MM)
+    across, down = image.shape[1] / page.width_mm, image.shape[0] / page.depth_mm
+    x0, y0 = page.origin_mm
+    table2px = np.array([[across, 0, across * x0 - 0.5], [0, -down, down * (page.depth_mm - y0) - 0.5], [0, 0, 1]])
+    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))
+
+    middle = np.append(setup.board.outline().mean(axis=0), 0.0)
+    rotation = np.asarray(cv2.Rodrigues(np.array([0.35, 0.2, 0.1]))[0]) @ np.diag([1.0, -1.0, -1.0])
+    pose = np.asarray(cv2.Rodrigues(rotation)[0]).reshape(3), np.array([0.0, 0.0, 520.0]) - rotation @ middle
+    taken = photographs.photograph(pose, np.random.default_rng(2), printed=lambda: (grey, table2px))
+    found = locate(np.dstack([taken] * 3), setup)
+    assert found, found.reason
+    assert found.fiducials_seen == (0, 1, 2, 3)
+    outline = setup.board.outline()
+    # The paper lies `z_mm` over where pieces stand: what is checked is its own plane.
+    points = np.column_stack([outline, np.full(len(outline), setup.fiducials.z_mm)])
+    flat, _ = cv2.projectPoints(
+        np.column_stack([outline, np.zeros(len(outline))]), *pose, np.array(setup.camera.matrix), np.array(setup.camera.distortion)
+    )
+    off_px = np.hypot(*(project(points, found, setup.camera) - np.asarray(flat).reshape(-1, 2)).T)
+    mm_a_px = 520 / setup.camera.matrix[0][0]
+    assert off_px.max() * mm_a_px < 0.1
