@@ -113,7 +113,7 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
 
 
 def _reading(spot: Spot) -> Reading:
-    """The likeliest of a spot, with the doubt that the others leave about where it is and what."""
+    """The likeliest of a spot, with the doubt that the others leave about where it is and what, and whether it is."""
     best = spot.tried[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
     weights /= weights.sum()
@@ -123,4 +123,4 @@ def _reading(spot: Spot) -> Reading:
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
     under = None if spot.under is None else _reading(spot.under)
-    return Reading(best.guess, covariance, float(weights[same].sum()), spot.colours, under)
+    return Reading(best.guess, covariance, spot.chance * float(weights[same].sum()), spot.colours, under)

@@ -67,12 +67,13 @@ class Tried:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spot:
-    """A place where there is a piece: what it may be, the likeliest first, and the chances (c,) of the table's colours; `under` is
-    the piece that it stands on."""
+    """A place where there is a piece, by this `chance`: what it may be, the likeliest first, and the chances (c,) of the table's
+    colours; `under` is the piece that it stands on."""
 
     looked: Looked
     tried: tuple[Tried, ...]
     colours: Array
+    chance: float = 1.0
     under: Spot | None = None
 
     @property
@@ -149,7 +150,7 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
             spots[company] = known[company]
         else:
             rivals = _supported(one.rivals, [best[j] for j in near])
-            spots[company] = Spot(one.looked, on_edges(rivals, photo, [outlines[j] for j in near]), one.looked.colours)
+            spots[company] = Spot(one.looked, on_edges(rivals, photo, [outlines[j] for j in near]), one.looked.colours, one.chance)
     return spots
 
 
