@@ -80,9 +80,10 @@ def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None, d
     if picture:
         check_picture_path(picture)
     frame = read_image(photo, setup)
+    reference = read_image(empty, setup) if empty else None
     if debug:
-        write_stages(debug, frame, setup)
-    seen = observe_frame(frame, setup, read_image(empty, setup) if empty else None)
+        write_stages(debug, frame, setup, reference)
+    seen = observe_frame(frame, setup, reference)
     if isinstance(seen, Observation):
         return frame.image, seen
     raise InputError(f"{photo}: {seen.reason}")

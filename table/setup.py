@@ -36,6 +36,12 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     id: Annotated[int, msgspec.Meta(ge=0, le=1023)]
     corners_mm: tuple[Point, Point, Point, Point]
 
+    def around_mm(self, times: float) -> Array:
+        """Corners (4, 2) of a square about the same middle, so many times as large."""
+        corners = np.array(self.corners_mm)
+        middle = corners.mean(axis=0)
+        return np.asarray(middle + times * (corners - middle))
+
 
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is thicker than the card)."""

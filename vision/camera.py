@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from table.observation import Camera
-from table.setup import Lens
+from table.setup import Lens, Setup
 from table.solids import Array
 
 
@@ -45,3 +45,9 @@ def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
     corners = project(np.array([[x, y, 0.0], [x + 1, y, 0.0], [x, y + 1, 0.0]]), camera, lens)
     area = abs(np.linalg.det(corners[1:] - corners[0]))
     return float(1 / np.sqrt(area))
+
+
+def outline_px(camera: Camera, setup: Setup) -> Array:
+    """Where the corners of the play area are seen, (n, 2) pixels."""
+    outline = setup.outline_mm()
+    return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)

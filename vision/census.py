@@ -13,7 +13,7 @@ from table.solids import Array
 from vision.edges import snap
 from vision.guesses import guesses
 from vision.photo import Photo
-from vision.spots import EDGES_TOGETHER, Spot, Tried, beside, on_edges
+from vision.spots import EDGES_TOGETHER, Spot, Tried, neighbours, on_edges
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -119,10 +119,10 @@ def _raised(spots: list[Spot], target: int, photo: Photo) -> list[Spot]:
     best: tuple[float, int, Spot] | None = None
     pieces = [spot.best for spot in spots]
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
-    for k, spot in enumerate(spots):
-        size = spot.best.size
+    for k, near in enumerate(neighbours(pieces, photo.setup)):
+        spot, size = spots[k], spots[k].best.size
         if spot.best.pose == "upright":
-            hidden_by = [outlines[j] for j in beside(k, pieces, photo.setup)]
+            hidden_by = [outlines[j] for j in near]
             laid = guesses(spot.looked, [size], np.array([1.0, 0.0, 0.0]), photo.camera.eye_mm, size.stack_step_mm)
             lifted = on_edges(laid, photo, hidden_by)
             gain = lifted[0].evidence - spot.tried[0].evidence

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from table.solids import Array
 from vision.finder import STRIDE, Sight, light_of
 from vision.hypothesis import Hypothesis, silhouette
-from vision.photo import Photo
+from vision.photo import SUB_BITS, Photo
 from vision.spots import Spot
 
 PALETTE: dict[str, tuple[float, float, float]] = {
@@ -53,20 +53,20 @@ def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> NDArray
     h, w = sight.view.code.shape[:2]
     shown = np.repeat(np.repeat(sight.pieces, STRIDE, axis=0), STRIDE, axis=1)[:h, :w].astype(np.uint8)
     for piece in pieces:
-        cv2.fillConvexPoly(shown, _outline(piece, sight, photo), 1, shift=4)
+        cv2.fillConvexPoly(shown, sight.view.polygon(silhouette(piece.solid, photo.camera.eye_mm)), 1, shift=SUB_BITS)
     return np.asarray(shown == 0)
 
 
 def coloured(spot: Spot, bare: NDArray[np.bool_], sight: Sight, photo: Photo) -> Spot:
     """The spot with chances of the table's colours by the light that comes off it and the bare ground beside it."""
-    outline = _outline(spot.best, sight, photo)
-    low = np.maximum(outline.min(axis=0) // 16 - RING_PX, 0)
-    high = outline.max(axis=0) // 16 + RING_PX + 2
+    outline = sight.view.polygon(silhouette(spot.best.solid, photo.camera.eye_mm))[:, 0]
+    low = np.maximum((outline.min(axis=0) >> SUB_BITS) - RING_PX, 0)
+    high = (outline.max(axis=0) >> SUB_BITS) + RING_PX + 2
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
     part = np.zeros(bare[window].shape, np.uint8)
     if part.size == 0:
         return spot
-    cv2.fillConvexPoly(part, outline - 16 * low.astype(np.int32), 1, shift=4)
+    cv2.fillConvexPoly(part, outline - (low << SUB_BITS), 1, shift=SUB_BITS)
     inside = cv2.erode(part, np.ones((3, 3), np.uint8)) > 0
     ring = (cv2.dilate(part, np.ones((RING_PX, RING_PX), np.uint8)) > 0) & bare[window]
     light = light_of(sight.view.code[window])
@@ -78,11 +78,6 @@ def coloured(spot: Spot, bare: NDArray[np.bool_], sight: Sight, photo: Photo) ->
     score = -0.5 * LOOKS * np.minimum(apart, MOST_APART).mean(axis=0) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
     weight = np.exp(score - score.max())
     return replace(spot, colours=np.asarray(weight / weight.sum()))
-
-
-def _outline(piece: Hypothesis, sight: Sight, photo: Photo) -> NDArray[np.int32]:
-    """Silhouette (n, 2) in sixteenths of a pixel of the view."""
-    return np.rint(sight.view.pixels(silhouette(piece.solid, photo.camera.eye_mm)) * 16).astype(np.int32)
 
 
 def colour_distances(light: Array, ground: Array, colours: tuple[str, ...]) -> Array:

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from scipy.stats import norm, qmc
 
 from table.solids import EDGES, Array
-from vision.hypothesis import Hypothesis, vertices_mm, visible_faces
+from vision.hypothesis import STEPS, Hypothesis, vertices_mm, visible_faces
 from vision.photo import Photo
 
 REACH_PX, PLACE_PX = 5.0, 0.25
@@ -38,8 +38,6 @@ FREEDOM, MOST = 3.0, 30.0
 LEAST_ENERGY = 3e-6
 OUTLIER = 0.05
 """What a profile that speaks against a place still leaves to it: some edges do not show at all."""
-STEPS = np.array([0.05, 0.05, 0.2, 0.5])
-"""Differences for derivatives: mm, mm, degrees, degrees."""
 DRAWS = 256
 HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14

@@ -18,7 +18,7 @@ from table.pieces import COLOURS
 from table.solids import Array
 from vision.frame import Image
 from vision.light import linear
-from vision.photo import FlatView, Photo
+from vision.photo import SUB_BITS, FlatView, Photo
 
 STEPS_A_BASE = 16
 """Pixels of the view that is searched to the base of the smallest piece in play."""
@@ -35,8 +35,6 @@ BRIGHTEST = 1.2
 """Light, relative to white paper, that is white for the network."""
 WHOLE = 32
 """The network takes pictures whose sides are multiples of this."""
-SUB_BITS = 4
-"""Polygons are drawn to sixteenths of a cell."""
 SAME_BASES = 0.5
 """Middles nearer than this, in bases, are one piece's."""
 HILL_CELLS = 0.7
@@ -137,7 +135,7 @@ def search(view: FlatView, colours: tuple[str, ...]) -> Sight:
 
 def _run(image: Image) -> Answer:
     """The network's answer (CHANNELS, h / 4, w / 4), chances as such."""
-    network = _network()
+    network = taught("finder")
     network.setInput(cv2.dnn.blobFromImage(image, 1 / 255))
     answer: Answer = np.asarray(network.forward(), np.float32)[0]
     for k in range(DISC + 1):
@@ -146,8 +144,9 @@ def _run(image: Image) -> Answer:
 
 
 @cache
-def _network() -> cv2.dnn.Net:
-    weights = resources.files("vision").joinpath("data/finder.onnx").read_bytes()
+def taught(name: str) -> cv2.dnn.Net:
+    """One of the networks that come with Rinkside."""
+    weights = resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes()
     network: cv2.dnn.Net = cv2.dnn.readNetFromONNX(np.frombuffer(weights, np.uint8))
     return network
 

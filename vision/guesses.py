@@ -9,12 +9,10 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
-from vision.hypothesis import Hypothesis, cast_down, vertices_mm
+from vision.hypothesis import STEPS, Hypothesis, cast_down, vertices_mm
 from vision.second_look import Looked
 
 ROUNDS = 4
-STEPS = np.array([0.05, 0.05, 0.2, 0.5])
-"""Differences for derivatives: mm, mm, degrees, degrees."""
 SLACK = np.array([1e4, 1e4, 1e4, 12.0])
 """What is known of place, heading and tilt before anything is seen, 1 sigma around the start."""
 TILT_DEG = 20.0

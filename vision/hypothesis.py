@@ -10,6 +10,9 @@ import numpy as np
 from table.pieces import PieceSize
 from table.solids import FACES, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
+STEPS = np.array([0.05, 0.05, 0.2, 0.5])
+"""Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from table.boards import within
 from table.setup import Setup
 from table.solids import Array
-from vision.finder import STRIDE, SUB_BITS, Sight
+from vision.finder import STRIDE, Sight
 from vision.hypothesis import Hypothesis, cast_down, silhouette
-from vision.photo import Photo
+from vision.photo import SUB_BITS, Photo
 
 HAND_BASES2 = 1.5
 """An arm that shows over more of the board than this, in squares of the smallest base, is over it."""

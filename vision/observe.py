@@ -40,7 +40,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)
     photo = Photo(frame.image, camera, setup)
-    read = (reader or TableReader())(photo, _empty(reference, photo))
+    read = (reader or TableReader())(photo, empty_photo(reference, photo))
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
@@ -59,7 +59,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     )
 
 
-def _empty(reference: Frame | None, photo: Photo) -> Photo | None:
+def empty_photo(reference: Frame | None, photo: Photo) -> Photo | None:
     """The picture of the empty table, if there is one of this size in which the camera's place can be found."""
     if reference is None or reference.image.shape != photo.image.shape:
         return None

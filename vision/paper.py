@@ -22,8 +22,7 @@ def paper_light(image: Image, camera: Camera, setup: Setup) -> Array:
     for marker in setup.fiducials.markers:
         if marker.id not in camera.fiducials_seen:
             continue
-        corners = np.array(marker.corners_mm)
-        around = corners.mean(axis=0) + (corners - corners.mean(axis=0)) * BESIDE
+        around = marker.around_mm(BESIDE)
         along = np.linspace(0, 1, 20, endpoint=False)[:, None]
         points = np.concatenate([a + (b - a) * along for a, b in zip(around, np.roll(around, -1, axis=0), strict=True)])
         pixels = project(np.column_stack([points, np.full(len(points), setup.fiducials.z_mm)]), camera, setup.camera).astype(np.float32)

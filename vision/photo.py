@@ -17,6 +17,8 @@ from vision.light import Light, read_light
 
 MARGIN_MM = 45.0
 """How far beyond the outline strays are looked for."""
+SUB_BITS = 4
+"""Polygons are drawn to sixteenths of a pixel or cell."""
 GRID_PX = 16
 """Lens and perspective bend so little that the map of a flat view is computed at every 16th pixel and interpolated."""
 
@@ -33,6 +35,10 @@ class FlatView:
     def pixels(self, points_mm: Array) -> Array:
         """Pixels (n, 2) as (column, row) of table points (n, 2)."""
         return np.column_stack([(points_mm[:, 0] - self.left_mm) / self.step_mm, (self.top_mm - points_mm[:, 1]) / self.step_mm])
+
+    def polygon(self, outline_mm: Array) -> NDArray[np.int32]:
+        """A polygon (n, 2) in pixels, as OpenCV draws it with SUB_BITS."""
+        return np.rint(self.pixels(outline_mm) * (1 << SUB_BITS)).astype(np.int32)[:, None]
 
     def millimetres(self, pixels: Array) -> Array:
         """Table points (n, 2) of pixels (n, 2) as (column, row)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from table.boards import Tiles, within
 from table.solids import Array
+from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
@@ -80,8 +81,7 @@ class _Last:
         """The pieces around which nothing has changed; none where the camera has moved or the table is another."""
         if photo.setup != self.photo.setup or sight.view.code.shape != self.sight.view.code.shape:
             return []
-        corners = np.column_stack([photo.setup.outline_mm(), np.zeros(len(photo.setup.outline_mm()))])
-        if np.abs(photo.pixels(corners) - self.photo.pixels(corners)).max() > MOVED_PX:
+        if np.abs(outline_px(photo.camera, photo.setup) - outline_px(self.photo.camera, photo.setup)).max() > MOVED_PX:
             return []
         around = np.ones((AROUND_PX, AROUND_PX), np.uint8)
         mask = np.asarray(cv2.dilate(changed(sight.view.code, self.sight.view.code, STILL_SIGMAS).astype(np.uint8), around), np.uint8)

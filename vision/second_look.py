@@ -8,8 +8,6 @@ that into solids.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 import cv2
@@ -17,7 +15,7 @@ import numpy as np
 
 from table.pieces import COLOURS
 from table.solids import POSES, Array
-from vision.finder import Found
+from vision.finder import Found, taught
 from vision.frame import Image
 from vision.photo import FlatView
 
@@ -85,7 +83,7 @@ def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
     """A second look at each; the light of the view is relative to white paper, `colours` are those of the table."""
     if not cuts:
         return []
-    network = _network()
+    network = taught("second_look")
     network.setInput(cv2.dnn.blobFromImages([cut.of(view.code) for cut in cuts], 1 / 255))
     answers = np.asarray(network.forward(), float)
     return [_looked(answer, cut, view, colours) for answer, cut in zip(answers, cuts, strict=True)]
@@ -136,10 +134,3 @@ def _looked(answer: Array, cut: Cut, view: FlatView, colours: tuple[str, ...]) -
 def _shares(logits: Array) -> Array:
     weights = np.exp(logits - logits.max())
     return np.asarray(weights / weights.sum())
-
-
-@cache
-def _network() -> cv2.dnn.Net:
-    weights = resources.files("vision").joinpath("data/second_look.onnx").read_bytes()
-    network: cv2.dnn.Net = cv2.dnn.readNetFromONNX(np.frombuffer(weights, np.uint8))
-    return network

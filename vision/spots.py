@@ -101,12 +101,8 @@ def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[
 def _on_card(guess: Hypothesis, photo: Photo) -> bool:
     """Is the piece on a fiducial that was seen, and which it would hide?"""
     middle = guess.solid.vertices_mm[:, :2].mean(axis=0)
-    for marker in photo.setup.fiducials.markers:
-        corners = np.array(marker.corners_mm)
-        around = corners.mean(axis=0) + CARD * (corners - corners.mean(axis=0))
-        if marker.id in photo.camera.fiducials_seen and within(around, middle):
-            return True
-    return False
+    seen = (marker for marker in photo.setup.fiducials.markers if marker.id in photo.camera.fiducials_seen)
+    return any(within(marker.around_mm(CARD), middle) for marker in seen)
 
 
 def each_once(laid: list[Laid]) -> list[Laid]:
@@ -143,8 +139,7 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
     best = [one.best for one in laid]
     outlines = [photo.silhouette(guess.solid) for guess in best]
     spots = {}
-    for k, one in enumerate(laid):
-        near = beside(k, best, photo.setup)
+    for one, near in zip(laid, neighbours(best, photo.setup), strict=True):
         company = (one, *(laid[j] for j in near))
         if company in known:
             spots[company] = known[company]
@@ -184,11 +179,11 @@ def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple
     return tuple(sorted(tried, key=lambda one: -one.evidence))
 
 
-def beside(k: int, guesses: list[Hypothesis], setup: Setup) -> list[int]:
-    """Which pieces are so near that they may hide some of this one."""
+def neighbours(pieces: list[Hypothesis], setup: Setup) -> list[list[int]]:
+    """For each piece, which others are so near that they may hide some of it."""
     reach = 2 * max(size.slant_mm for size in setup.sizes)
-    middles = [guess.solid.vertices_mm.mean(axis=0) for guess in guesses]
-    return [j for j, middle in enumerate(middles) if j != k and np.linalg.norm(middle - middles[k]) < reach]
+    middles = [piece.solid.vertices_mm.mean(axis=0) for piece in pieces]
+    return [[j for j, there in enumerate(middles) if j != k and np.linalg.norm(there - here) < reach] for k, here in enumerate(middles)]
 
 
 def _core(guess: Hypothesis) -> Solid:

@@ -12,14 +12,16 @@ from table.errors import InputError
 from table.observation import Camera, Observation
 from table.setup import Setup
 from table.solids import EDGES, Array
+from vision.camera import outline_px
 from vision.fiducials import locate
 from vision.finder import Sight, find
 from vision.frame import Frame, Image
-from vision.observe import observe
+from vision.observe import empty_photo, observe
 from vision.paper import paper_light
-from vision.photo import Photo
+from vision.photo import SUB_BITS, Photo
 from vision.pictures import annotate, write_picture
 from vision.reader import lay_out
+from vision.reference import only_changed
 from vision.second_look import CROP_PX, cut_of, look_again
 from vision.spots import SURE_CHANCE, on_their_edges
 
@@ -27,33 +29,37 @@ GREEN, RED, YELLOW, WHITE, GREY = (90, 255, 130), (255, 70, 60), (255, 225, 60),
 ENLARGED = 3
 """The flattened view and the crops are shown this much larger."""
 CROPS_A_ROW = 8
-SUB_BITS = 4
-"""Lines are drawn to sixteenths of a pixel."""
 
 
-def write_stages(folder: Path, frame: Frame, setup: Setup) -> None:
+def write_stages(folder: Path, frame: Frame, setup: Setup, reference: Frame | None = None) -> None:
     """Write the stages of reading a frame into a folder, which is made if need be: `1-camera.png` and so on.  Raises InputError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: expected a folder to write pictures into: {error.strerror}") from None
-    for number, (name, picture) in enumerate(stages(frame, setup), 1):
+    for number, (name, picture) in enumerate(stages(frame, setup, reference), 1):
         write_picture(folder / f"{number}-{name}.png", picture)
 
 
-def stages(frame: Frame, setup: Setup) -> Iterator[tuple[str, Image]]:
-    """Names and pictures, in the order in which a table is read; it ends early where the camera's place is not found."""
+def stages(frame: Frame, setup: Setup, reference: Frame | None = None) -> Iterator[tuple[str, Image]]:
+    """Names and pictures, in the order in which a table is read, with the same `reference` as `observe`.
+
+    It ends early where the camera's place is not found.
+    """
     camera = locate(frame.image, setup)
     yield "camera", _camera(frame.image, camera if isinstance(camera, Camera) else None, setup)
     if not isinstance(camera, Camera):
         return
     photo = Photo(frame.image, camera, setup)
     sight = find(photo, paper_light(photo.image, camera, setup))
+    empty = empty_photo(reference, photo)
+    if empty is not None:
+        sight = only_changed(sight, empty)
     yield "flat", _enlarged(sight.view.code)
     yield "finder", _finder(sight)
     yield "second-look", _crops(sight, setup)
     yield "edges", _edges(photo, sight)
-    seen = observe(frame, setup)
+    seen = observe(frame, setup, reference)
     if isinstance(seen, Observation):
         yield "read", annotate(frame.image, seen, setup.camera)
 
@@ -70,8 +76,8 @@ def _camera(image: Image, camera: Camera | None, setup: Setup) -> Image:
         at = photo.pixels(corners)
         _lines(picture, at[[0, 1, 2, 3, 0]], colour)
         _write(picture, f"{marker.id}", at.mean(axis=0), colour, image.shape[1] / 1600)
-    outline = np.column_stack([setup.outline_mm(), np.zeros(len(setup.outline_mm()))])
-    _lines(picture, photo.pixels(np.concatenate([outline, outline[:1]])), YELLOW)
+    outline = outline_px(camera, setup)
+    _lines(picture, np.concatenate([outline, outline[:1]]), YELLOW)
     _write(picture, f"reprojection {camera.reprojection_px:.2f} px", np.array([20.0, 40.0]), WHITE, image.shape[1] / 1600)
     return picture
 

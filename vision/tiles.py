@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from table.boards import Tiles
 from table.solids import Array
-from vision.finder import Sight
+from vision.finder import Sight, light_of
 from vision.hypothesis import Hypothesis, silhouette
-from vision.light import linear
-from vision.photo import Photo
+from vision.photo import SUB_BITS, Photo
 
 RIM_SHARE = 0.12
 """Share of a tile at each side that is not looked at: a neighbour's rim or shadow may lie there."""
+CARD = 1.6
+"""A square so much larger than a fiducial holds its card."""
 RING_MM = (8.0, 26.0)
 """Between these distances from the outline the table itself is looked at."""
 
@@ -23,12 +25,11 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
     board = photo.setup.board
     assert isinstance(board, Tiles)
     view, eye = sight.view, photo.camera.eye_mm
-    light = np.sqrt(linear(view.code) + np.float32(0.002))
+    light = np.asarray(np.sqrt(light_of(view.code) + 0.002), float)
     hidden = np.zeros(light.shape[:2], np.uint8)
     for piece in pieces:
-        outline = view.pixels(silhouette(piece.solid, eye))
-        cv2.fillConvexPoly(hidden, np.rint(outline * 16).astype(np.int32), 1, shift=4)
-    hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)))
+        cv2.fillConvexPoly(hidden, view.polygon(silhouette(piece.solid, eye)), 1, shift=SUB_BITS)
+    hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)), np.uint8)
     table = _ring(board, light, hidden, sight, photo)
     half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
     samples = {}
@@ -41,7 +42,7 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
     return _told_apart(samples, table)
 
 
-def _ring(board: Tiles, light: Array, hidden: Array, sight: Sight, photo: Photo) -> Array:
+def _ring(board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, photo: Photo) -> Array:
     """What the table around the board looks like, (n, 3), brought to the height of the tiles' faces by nothing: light only."""
     outline = board.outline()
     middle = outline.mean(axis=0)
@@ -50,8 +51,7 @@ def _ring(board: Tiles, light: Array, hidden: Array, sight: Sight, photo: Photo)
         corners = sight.view.pixels(outline + grow * np.sign(outline - middle))
         cv2.fillPoly(mask, [np.rint(corners).astype(np.int32)], value)
     for marker in photo.setup.fiducials.markers:
-        corners = np.array(marker.corners_mm)
-        card = sight.view.pixels(corners.mean(axis=0) + 1.6 * (corners - corners.mean(axis=0)))
+        card = sight.view.pixels(marker.around_mm(CARD))
         cv2.fillPoly(mask, [np.rint(card).astype(np.int32)], 0)
     return np.asarray(light[(mask > 0) & (hidden == 0)])
 

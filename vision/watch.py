@@ -1,6 +1,6 @@
 """Reading a camera frame after frame: a picture in which nothing has changed is not read again.
 
-Reading a table takes a second or more; seeing that it is still the same table takes milliseconds.  So a frame is read when
+Reading a table takes some tenths of a second; seeing that it is still the same table takes milliseconds.  So a frame is read when
 it has come to rest and differs from the one read last.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from table.observation import Observation, Unusable
 from table.setup import Setup
-from vision.camera import project
+from vision.camera import outline_px
 from vision.frame import Frame
 from vision.observe import observe
 from vision.reader import TableReader
@@ -60,8 +60,7 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
     """What was seen, with a note if the camera is not where it was when the table was read before."""
     if not isinstance(seen, Observation) or not isinstance(before, Observation):
         return seen
-    corners = np.column_stack([setup.outline_mm(), np.zeros(len(setup.outline_mm()))])
-    shift = project(corners, seen.camera, setup.camera) - project(corners, before.camera, setup.camera)
+    shift = outline_px(seen.camera, setup) - outline_px(before.camera, setup)
     if np.hypot(*shift.T).max() < MOVED_PX:
         return seen
     away_mm = float(np.linalg.norm(seen.camera.eye_mm - before.camera.eye_mm))
