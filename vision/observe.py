@@ -12,7 +12,6 @@ from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
 from vision.camera import on_plane, project
-from vision.fiducials import locate
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
@@ -36,11 +35,12 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     if frame.image.shape[1::-1] != size:
         got = "x".join(map(str, frame.image.shape[1::-1]))
         return Unusable(frame.seq, frame.at_ms, f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}")
-    camera = locate(frame.image, setup)
+    reader = reader or TableReader()
+    camera = reader.camera(frame.image, setup)
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)
     photo = Photo(frame.image, camera, setup)
-    read = (reader or TableReader())(photo, empty_photo(reference, photo))
+    read = reader(photo, reference)
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
@@ -57,14 +57,6 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
         tiles=read.tiles,
         notes=notes,
     )
-
-
-def empty_photo(reference: Frame | None, photo: Photo) -> Photo | None:
-    """The picture of the empty table, if there is one of this size in which the camera's place can be found."""
-    if reference is None or reference.image.shape != photo.image.shape:
-        return None
-    camera = locate(reference.image, photo.setup)
-    return Photo(reference.image, camera, photo.setup) if isinstance(camera, Camera) else None
 
 
 def _inside(one: Reading, outline: Array) -> bool:

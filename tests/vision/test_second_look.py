@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from table.solids import POSES
 from vision.fiducials import locate
-from vision.finder import Found, find
+from vision.finder import Found, search, view_of
 from vision.hypothesis import cast_down
-from vision.paper import paper_light
 from vision.photo import FlatView, Photo
 from vision.render import Renderer
 from vision.scene_cases import random_case
@@ -48,7 +47,7 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
         case = random_case(kind, seed)
         picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
         photo = Photo(picture, locate(picture, case.setup), case.setup)
-        sight = find(photo, paper_light(picture, photo.camera, case.setup))
+        sight = search(view_of(photo), case.setup.colours)
         looked = look_again([cut_of(one, sight.view) for one in sight.found if not one.is_disc], sight.view, case.setup.colours)
         for place in case.layout.placed:
             corners = cast_down(place.piece.solid.vertices_mm, photo.camera.eye_mm)
