@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from calibration.card_edges import REACH_MODULES, edge_offsets, edge_samples
+from calibration.card_edges import edge_samples
 from calibration.lens_views import SUFFIXES
 from calibration.sheets import DICTIONARY
 from table.boards import Point
@@ -24,7 +24,8 @@ from table.errors import InputError
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
 from vision.cameras.files import read_image
-from vision.fiducials import detect_markers
+from vision.camera import project_with
+from vision.fiducials import REACH_MODULES, detect_markers, edge_offsets
 from vision.frame import Image
 
 CARDS = (0, 1, 2, 3)
@@ -215,8 +216,7 @@ def _card_corners(state: Array, side_mm: float) -> Array:
 
 def _project(points: Array, state: Array, frame: int, lens: Lens) -> Array:
     pose = state[9 + 7 * frame : 15 + 7 * frame]
-    flat, _ = cv2.projectPoints(points.reshape(-1, 1, 3), pose[:3], pose[3:], np.array(lens.matrix), np.array(lens.distortion))
-    return np.asarray(flat, float).reshape(-1, 2)
+    return project_with(np.asarray(cv2.Rodrigues(pose[:3])[0]), pose[3:], points, lens)
 
 
 def _edges(state: Array, frame: int, samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> tuple[Array, Array]:
@@ -234,7 +234,7 @@ def _measure(image: Image, state: Array, frame: int, samples: list[tuple[Array, 
     edges, normals = _edges(state, frame, samples, lens, side_mm)
     corners = _project(np.column_stack([_card_corners(state, side_mm).reshape(-1, 2), np.zeros(16)]), state, frame, lens).reshape(4, 4, 2)
     module_px = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min() / MODULES
-    offset, good = edge_offsets(image, edges, normals, max(1.5, REACH_MODULES * float(module_px)))
+    offset, _, good = edge_offsets(image, edges, normals, REACH_MODULES * float(module_px), np.full(len(edges), state[15 + 7 * frame]))
     return np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good]
 
 

@@ -146,7 +146,7 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         scale = np.linalg.norm(step, axis=1)
         normal_px = step / scale[:, None]
         shift = bloom[0] + bloom[1 + owner]
-        offset, paper, good = _edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
+        offset, paper, good = edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
         residual = offset - shift
         if good.sum() < 60:
             return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
@@ -183,13 +183,16 @@ def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, f
     return samples.reshape(-1, 3), normal.reshape(-1, 3), float(np.linalg.norm(ahead, axis=-1).mean()) / 6
 
 
-def _edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """For each point: signed distance along the outward normal to the dark-to-light edge, level of the paper, and trust."""
+def edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """How far along its normal (n, 2), to the white side, each edge (n, 2) is from where it was thought, in pixels.
+
+    Looked for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the paper (n,), linear light, and which can be trusted.
+    """
     reach_px = max(reach_px, 2.0)
     steps = np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
     xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
-    # A marker at a time: light is decoded only around each.
-    light = np.concatenate([read_light(image, part) for part in np.split(xy, len(xy) // (4 * SAMPLES_PER_SIDE))])
+    # A part at a time, neighbours in the picture: light is decoded only around each.
+    light = np.concatenate([read_light(image, part) for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))])
     profile = light @ LUMA
     profile[((xy < 0) | (xy > np.array(image.shape[1::-1]) - 1)).any(axis=2)] = np.nan
     rise = np.diff(profile, axis=1)
