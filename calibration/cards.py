@@ -23,8 +23,8 @@ from table.boards import Point
 from table.errors import InputError
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
-from vision.cameras.files import read_image
 from vision.camera import project_with
+from vision.cameras.files import read_image
 from vision.fiducials import REACH_MODULES, detect_markers, edge_offsets
 from vision.frame import Image
 
