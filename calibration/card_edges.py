@@ -10,7 +10,11 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from table.errors import InputError
+from table.setup import Fiducials
 from table.solids import Array
+from vision.fiducials import detect_markers
+from vision.frame import Image
 
 ALONG = np.array([0.2, 0.4, 0.6, 0.8])
 """Where an edge between two cells is measured."""
@@ -36,3 +40,10 @@ def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
             normals.append(np.repeat([ahead if beside[row, column] else -ahead], len(ALONG), axis=0))
     down = np.array([1.0, -1.0])
     return (np.concatenate(points) / modules - 0.5) * down, np.concatenate(normals) * down
+
+
+def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
+    """Raises InputError where a mirror shows fiducials that the picture (h, w, 3) itself does not."""
+    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
+    if not detect_markers(grey, fiducials).corners_px and detect_markers(np.ascontiguousarray(grey[:, ::-1]), fiducials).corners_px:
+        raise InputError("expected a picture as the camera sees it, but it is mirrored; switch mirroring off")

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from calibration.board_edges import BoardEdges, board_edges
-from calibration.card_edges import edge_samples
+from calibration.board_edges import BoardEdges, printed_edges
+from calibration.card_edges import edge_samples, refuse_mirrored
 from calibration.lens_fit import PARAMETERS
 from table.boards import Board
 from table.errors import InputError
@@ -103,7 +103,7 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
     """The lens that took a picture (h, w, 3); raises InputError where it shows too few fiducials, or they do not lie where they should."""
     size = np.array(image.shape[1::-1])
     corners, seen = _corners(image, fiducials)
-    marks, lines = _fiducial_edges(seen), board_edges(board)
+    marks, lines = _fiducial_edges(seen), printed_edges(board)
     state = np.concatenate([_start(corners, seen, size), np.zeros(len(PRINT_SIGMA) + len(seen.markers) + 2)])
     noise = 0.1
     for turn in range(ROUNDS):
@@ -129,10 +129,11 @@ def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
         raise InputError(f"expected each fiducial once, but fiducial {detected.twice[0]} is seen twice; take one away")
     seen = tuple(marker for marker in fiducials.markers if marker.id in detected.corners_px)
     if len(seen) < LEAST_FIDUCIALS:
+        refuse_mirrored(image, fiducials)
         missing = ", ".join(str(marker.id) for marker in fiducials.markers if marker.id not in detected.corners_px)
         raise InputError(f"expected {LEAST_FIDUCIALS} fiducials or more in the picture, got {len(seen)}; {missing or 'no other'} not found")
     corners = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    return corners, msgspec.structs.replace(fiducials, markers=seen, covariance_mm2=msgspec.UNSET)
+    return corners, msgspec.structs.replace(fiducials, markers=seen, covariance=msgspec.UNSET)
 
 
 def _fiducial_edges(fiducials: Fiducials) -> _Edges:
@@ -231,7 +232,7 @@ def _measure_marks(image: Image, state: Array, marks: _Edges, module_px: float) 
 def _measure_lines(image: Image, state: Array, lines: BoardEdges) -> _Measured:
     """Edges of what is printed on the board."""
     blooms = np.zeros((len(lines.points_mm), len(state) - BLOOMS.start))
-    blooms[:, -1] = lines.steps
+    blooms[:, -1] = lines.look == "step"
     edges = _Edges(_at_height(lines.points_mm, 0.0), _at_height(lines.normals, 0.0), blooms, np.ones(len(blooms), bool))
     there, normals = _in_picture(state, edges, np.array(image.shape[1::-1]))
     offset, good = lines.measure(image, there, normals)

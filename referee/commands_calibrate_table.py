@@ -15,7 +15,7 @@ from calibration.lens_file import keep_last, load_lens
 from calibration.one_frame import FirstLens, first_lens
 from calibration.sheets_cards import CARD_MARKER_MM
 from referee.shown import Z_95, fine_margin
-from table.boards import Board, Open
+from table.boards import Board
 from table.documents import read_json
 from table.errors import InputError
 from table.observation import Camera
@@ -75,14 +75,13 @@ def table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float, colou
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
     camera = load_lens(lens_path).camera
     frames = read_frames(folder, camera)
-    placed = place_cards(frames, camera, card_mm)
-    board = Open(outline_mm=placed.ground_mm)
+    placed = place_cards(frames, camera, card_mm, height_mm=ground_mm)
     document = {
         "format": FORMAT,
         "camera": camera,
-        "fiducials": msgspec.structs.replace(placed.fiducials, z_mm=0.0 - ground_mm),
-        "board": board,
-        "game": _game(board, colours, target, sizes),
+        "fiducials": placed.fiducials,
+        "board": placed.board,
+        "game": _game(placed.board, colours, target, sizes),
     }
     setup = parse_table(msgspec.to_builtins(document), out.name)
     kept = keep_last(out)

@@ -54,13 +54,14 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is thicker than the card).
 
-    `covariance_mm2` (8 n, 8 n) is that of all corners of the n markers, x and y of each in turn; without it they are taken as exact.
+    `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading in rad, of each in turn; without it
+    they are taken as exact.
     """
 
     markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1)]
     dictionary: str = "DICT_4X4_50"
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] = 0.0
-    covariance_mm2: Square | msgspec.UnsetType = msgspec.UNSET
+    covariance: Square | msgspec.UnsetType = msgspec.UNSET
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -186,10 +187,10 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
         if marker.id >= int(named[2]):
             raise InputError(f"{place}.id: expected an id of {fiducials.dictionary}, below {named[2]}, got {marker.id}")
         _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
-    if fiducials.covariance_mm2 is not msgspec.UNSET:
-        if (size := len(fiducials.covariance_mm2)) != 8 * len(fiducials.markers):
-            raise InputError(f"{where}: fiducials.covariance_mm2: expected {8 * len(fiducials.markers)} rows, 8 a marker, got {size}")
-        _check_covariance(fiducials.covariance_mm2, f"{where}: fiducials.covariance_mm2")
+    if fiducials.covariance is not msgspec.UNSET:
+        if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
+            raise InputError(f"{where}: fiducials.covariance: expected {3 * len(fiducials.markers)} rows, 3 a marker, got {size}")
+        _check_covariance(fiducials.covariance, f"{where}: fiducials.covariance")
     for (one, first), (other, second) in combinations(enumerate(fiducials.markers), 2):
         place = f"{where}: fiducials.markers[{other}]"
         if first.id == second.id:

@@ -169,30 +169,29 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
     covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + FLOOR_PX**2 * SAMPLES_PER_SIDE)
     rotation = np.asarray(cv2.Rodrigues(rvec)[0], float)
     follows = -np.linalg.solve(normal, (design * weight[:, None]).T)[:6]
-    if setup.fiducials.covariance_mm2 is not msgspec.UNSET:
-        by_corners = follows @ _by_corners(np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 3:6].reshape(-1, 2, 3)) @ rotation, owner)[good]
-        covariance += by_corners @ _corners_covariance(setup.fiducials, ids) @ by_corners.T
+    if setup.fiducials.covariance is not msgspec.UNSET:
+        by_mm = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 3:6].reshape(-1, 2, 3)) @ rotation
+        by_markers = follows @ _by_markers(by_mm, edge_mm, owner)[good]
+        covariance += by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
     if lens.covariance:
         by_lens = follows @ np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 6:].reshape(len(owner), 2, -1))[good]
         covariance = _with_lens(covariance, by_lens[:, : len(lens.covariance)], np.array(lens.covariance))
     return Camera(rotation, tvec, covariance, rms, ids)
 
 
-def _by_corners(by_place: Array, owner: NDArray[np.intp]) -> Array:
-    """How edges (n,) move in the picture with the corners of their markers, (n, 8 m); `by_place` (n, 3): with their own places in mm."""
-    along = np.linspace(SIDE_MARGIN, 1 - SIDE_MARGIN, SAMPLES_PER_SIDE)
-    moved = np.zeros((len(owner), owner[-1] + 1, 4, 2))
-    rows, side = np.arange(len(owner)), np.arange(len(owner)) // SAMPLES_PER_SIDE % 4
-    share = np.tile(along, len(owner) // SAMPLES_PER_SIDE)[:, None]
-    moved[rows, owner, side] = (1 - share) * by_place[:, :2]
-    moved[rows, owner, (side + 1) % 4] = share * by_place[:, :2]
+def _by_markers(by_mm: Array, edge_mm: Array, owner: NDArray[np.intp]) -> Array:
+    """How edges (n,) move in the picture with the places [x, y, heading] of their markers, (n, 3 m); `by_mm` (n, 3): with their own."""
+    moved = np.zeros((len(owner), owner[-1] + 1, 3))
+    middles = edge_mm.reshape(owner[-1] + 1, -1, 3).mean(axis=1)
+    x, y, _ = (edge_mm - middles[owner]).T
+    moved[np.arange(len(owner)), owner] = np.column_stack([by_mm[:, :2], by_mm[:, 1] * x - by_mm[:, 0] * y])
     return moved.reshape(len(owner), -1)
 
 
-def _corners_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
-    """Covariance (8 m, 8 m) of the corners of the markers that are seen."""
-    rows = np.concatenate([np.arange(8 * k, 8 * k + 8) for k, marker in enumerate(fiducials.markers) if marker.id in ids])
-    return np.asarray(np.array(fiducials.covariance_mm2, float)[np.ix_(rows, rows)])
+def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
+    """Covariance (3 m, 3 m) of the places of the markers that are seen."""
+    rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k, marker in enumerate(fiducials.markers) if marker.id in ids])
+    return np.asarray(np.array(fiducials.covariance, float)[np.ix_(rows, rows)])
 
 
 def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:

@@ -123,7 +123,7 @@ def test_photographs_that_tell_no_lens_are_refused_and_nothing_is_overwritten(tm
     (tmp_path / "none.json").write_text("{}")
     for words, part in (
         ((tmp_path / "covered.png", "--table", table), "covered.png: expected 3 fiducials or more in the picture, got 2; 0, 1 not found"),
-        ((tmp_path / "mirrored.png", "--table", table), "mirrored.png: expected 3 fiducials or more in the picture, got 0"),
+        ((tmp_path / "mirrored.png", "--table", table), "mirrored.png: expected a picture as the camera sees it, but it is mirrored"),
         ((photo, "--table", tmp_path / "moved.json"), "expected fiducials where table.json says they lie; fiducial "),
         ((photo, "--table", tmp_path / "turned.json"), "expected fiducials where table.json says they lie; fiducial "),
         ((photo, "--table", tmp_path / "none.json"), "none.json: expected a table with fiducials and board"),
