@@ -15,7 +15,8 @@ from rich.table import Table
 
 from calibration.cards import place_cards, read_frames
 from calibration.lens_file import LensFile, keep_last, lens_file, load_lens, save_lens
-from calibration.lens_fit import PARAMETERS, calibrate_lens
+from calibration.lens_fit import calibrate_lens
+from calibration.lens_solve import parameters_of
 from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import read_views
 from calibration.sheets_cards import CARD_MARKER_MM
@@ -126,13 +127,12 @@ def _print(file: LensFile) -> None:
     console.print(table)
     for out in file.left_out:
         console.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
-    (fx, _, cx), (_, fy, cy), _ = file.camera.matrix
-    values = dict(zip(PARAMETERS, (fx, fy, cx, cy, *file.camera.distortion), strict=False))
+    values = parameters_of(file.camera)
     table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
     for heading in ("parameter", "value", "unit"):
         table.add_column(heading, justify="right" if heading == "value" else "left")
     for name, sigma in file.sigma.items():
-        table.add_row(name, _with_margin(values[name], sigma), "px" if name in PARAMETERS[:4] else "")
+        table.add_row(name, _with_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else "")
     console.print(table)
     for sentence in file.advice:
         console.print(escape(sentence), highlight=False)

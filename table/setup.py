@@ -22,12 +22,17 @@ Row = tuple[float, float, float]
 
 
 class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Pinhole camera with OpenCV's distortion (k1, k2, p1, p2, k3 ...), for the full-size picture."""
+    """A camera's optics, for the full-size picture.
+
+    `model` says what `distortion` means, in OpenCV's words: `pinhole` (k1, k2, p1, p2, k3 ...), or `fisheye`, whose distance from the middle
+    grows with the angle (k1 to k4).
+    """
 
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     height: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     matrix: tuple[Row, Row, Row]
     distortion: Annotated[tuple[float, ...], msgspec.Meta(min_length=4, max_length=14)]
+    model: Literal["pinhole", "fisheye"] = "pinhole"
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,8 +152,9 @@ def _check_lens(lens: Lens, where: str) -> None:
     if not (fx > 0 and fy > 0 and skew == zero == 0 and last == (0, 0, 1) and 0 < cx < lens.width and 0 < cy < lens.height):
         shape = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the picture"
         raise InputError(f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}")
-    if (count := len(lens.distortion)) not in (4, 5, 8, 12, 14):
-        raise InputError(f"{where}: camera.distortion: expected 4, 5, 8, 12 or 14 numbers, got {count}")
+    counts, said = ((4,), "4 numbers for a fisheye lens") if lens.model == "fisheye" else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
+    if (count := len(lens.distortion)) not in counts:
+        raise InputError(f"{where}: camera.distortion: expected {said}, got {count}")
 
 
 def _check_fiducials(fiducials: Fiducials, where: str) -> None:
