@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from calibration.lens_solve import MODELS, information, inverse, noise_px2, posed, solve
+from calibration.lens_solve import MODELS, Solved, information, inverse, noise_px2, posed, solve
 from calibration.lens_views import LEAST_VIEWS, LeftOut, View
 from table.errors import InputError
 from table.setup import Lens
@@ -89,7 +89,7 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
 def _agreeing(views: tuple[View, ...], size_px: tuple[int, int]) -> tuple[tuple[View, ...], tuple[LeftOut, ...]]:
     """Views without those, and corners without those, that do not fit the others.  The worst view goes first, and all are fitted anew."""
     kept, left_out = list(views), []
-    model = _rough_model(views, size_px)
+    model = roughly(views, size_px).model
     while True:
         solved = solve(tuple(kept), size_px, model)
         rms = np.array([_usual_rms(residual) for residual in solved.residuals_px])
@@ -110,10 +110,11 @@ def _agreeing(views: tuple[View, ...], size_px: tuple[int, int]) -> tuple[tuple[
     return tuple(replace(view, target_mm=view.target_mm[g], pixels=view.pixels[g]) for view, g in zip(kept, good, strict=True)), tuple(left_out)
 
 
-def _rough_model(views: tuple[View, ...], size_px: tuple[int, int]) -> str:
-    """The usual model, or `fisheye` where the lens bends more than the usual one can: good views must not be left out for that."""
-    usual, fisheye = (np.median([_usual_rms(residual) for residual in solve(views, size_px, model).residuals_px]) for model in (USUAL, "fisheye"))
-    return "fisheye" if usual > BENDS_MORE * fisheye else USUAL
+def roughly(views: tuple[View, ...], size_px: tuple[int, int]) -> Solved:
+    """By the usual model, or as a fisheye where the lens bends more than the usual one can: good views must not be left out for that."""
+    usual, fisheye = (solve(views, size_px, model) for model in (USUAL, "fisheye"))
+    one, other = (np.median([_usual_rms(residual) for residual in solved.residuals_px]) for solved in (usual, fisheye))
+    return fisheye if one > BENDS_MORE * other else usual
 
 
 def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> tuple[Array, ...]:
@@ -130,7 +131,7 @@ def _choose(held_out: dict[str, tuple[Array, ...]]) -> str:
     """The model that predicts best, in doubt the usual one: lenses are a little askew, and leaving that out bends the rest.
 
     Another one must gain by more than chance: Wilcoxon's signed ranks of what it gains in each view must lie one standard
-    error above 0 where it is simpler, two where it is richer.  Ranks, because one view that a model cannot follow at all would drown what the rest say.
+    error above 0 where it is simpler, two where it is richer.  Ranks, because one view that a model cannot follow drowns the rest.
     """
     squares = {model: np.array([np.sum(residual**2) for residual in residuals]) for model, residuals in held_out.items()}
     best, usual = USUAL, list(MODELS).index(USUAL)

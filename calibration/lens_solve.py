@@ -43,7 +43,7 @@ MODELS = {
 STEPS, POSE_STEPS = 60, 6
 SMALLEST_GAIN = 1e-10
 """Share of the squared residuals that a step must gain to be worth another."""
-FISHEYE_FOCALS = (0.25, 0.35, 0.5, 0.7, 1.0)
+FISHEYE_FOCALS = (0.4, 0.55, 0.75, 1.0)
 """Focal lengths, in widths of the picture, from which a fisheye lens is looked for."""
 
 
@@ -61,7 +61,7 @@ def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solv
     """The lens of a model that fits views best, all corners counting alike."""
     flags = MODELS[model].flags
     if flags is None:
-        guesses = [_placed(views, _plain_fisheye(share, size_px), model) for share in FISHEYE_FOCALS]
+        guesses = [placed(views, _plain_fisheye(share, size_px), model) for share in FISHEYE_FOCALS]
         return refine(views, min(guesses, key=_squares))
     targets = [_points(view).astype(np.float32) for view in views]
     pixels = [view.pixels.astype(np.float32).reshape(-1, 1, 2) for view in views]
@@ -114,9 +114,15 @@ def posed(view: View, lens: Lens) -> tuple[Pose, Array]:
     return (turn, shift), project_posed(points, (turn, shift), lens)[0] - view.pixels
 
 
+def placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
+    """A lens as it is, with the poses in which it sees the views best."""
+    return _solved(views, lens, model, tuple(posed(view, lens)[0] for view in views))
+
+
 def information(views: tuple[View, ...], solved: Solved) -> Array:
     """What corners that are sure to 1 px tell of the free parameters, (p, p), poses being unknown: the inverse of their covariance."""
-    return np.asarray(np.sum([told(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)], axis=0))
+    count = len(MODELS[solved.model].parameters)
+    return sum((told(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)), np.zeros((count, count)))
 
 
 def told(by_pose: Array, by_lens: Array) -> Array:
@@ -167,11 +173,6 @@ def _numbers(solved: Solved) -> Array:
 def _plain_fisheye(share: float, size_px: tuple[int, int]) -> Lens:
     width, height = size_px
     return lens_of(np.array([share * width, share * width, width / 2 - 0.5, height / 2 - 0.5]), size_px, "fisheye")
-
-
-def _placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
-    """A lens as it is, with the poses in which it sees the views."""
-    return _solved(views, lens, model, tuple(pose_of(_points(view), view.pixels, lens) for view in views))
 
 
 def _solved(views: tuple[View, ...], lens: Lens, model: str, poses: tuple[Pose, ...]) -> Solved:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -16,14 +17,18 @@ from rich.table import Table
 from calibration.cards import place_cards, read_frames
 from calibration.lens_file import LensFile, keep_last, lens_file, load_lens, save_lens
 from calibration.lens_fit import calibrate_lens
+from calibration.lens_overlay import coverage_picture
 from calibration.lens_solve import parameters_of
 from calibration.lens_target import Charuco, ChessTarget, Target
-from calibration.lens_views import read_views
+from calibration.lens_views import Views, read_views
 from calibration.sheets_cards import CARD_MARKER_MM
+from referee.live_lens import take_views
 from referee.shown import Z_95
 from table.boards import Open
 from table.errors import InputError
 from table.setup import FORMAT, Game, parse_table, save_table
+from vision.cameras import open_camera
+from vision.pictures import check_picture_path, write_picture
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 """Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
@@ -35,23 +40,40 @@ def calibrate() -> None:
 
 
 @calibrate.command()
-@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the target, 12 or more.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the target, 12 or more.")
+@click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
+@click.option("--keep", type=click.Path(path_type=Path), help="Folder for the photographs that --camera takes; they can be used again with --from.")
 @click.option("--target", "target_name", metavar="charuco|chessboard", default="charuco", show_default=True, help="What was photographed.")
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
 @click.option("--square-mm", type=float, help="Side of the target's squares; only the views' distances depend on it.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw where in the picture the target's corners were.")
 @click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
-def lens(folder: Path, target_name: str, corners: str | None, square_mm: float | None, out: Path, as_json: bool) -> None:
-    """Calibrate a lens from photographs of a target."""
+def lens(
+    folder: Path | None,
+    spec: str | None,
+    keep: Path | None,
+    target_name: str,
+    corners: str | None,
+    square_mm: float | None,
+    out: Path,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
-    views = read_views(folder, target)
+    if picture is not None:
+        check_picture_path(picture)
+    views = _views(folder, spec, keep, target)
     try:
         calibrated = calibrate_lens(views.views, views.size_px)
     except InputError as error:
-        raise InputError(f"{folder}: {error}") from error
+        raise InputError(f"{folder or spec}: {error}") from error
     file = lens_file(calibrated, views.left_out, target.said, target.square_mm)
+    if picture is not None:
+        write_picture(picture, coverage_picture(calibrated))
     kept = save_lens(file, out)
     if as_json:
         click.echo(msgspec.json.encode(file))
@@ -91,6 +113,18 @@ def cards_table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float,
     click.echo(f"{placed.frames} of {len(frames)} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
     click.echo(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
     click.echo(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
+
+
+def _views(folder: Path | None, spec: str | None, keep: Path | None, target: Target) -> Views:
+    """Views from a folder, or taken now."""
+    if folder is not None and spec is None and keep is None:
+        return read_views(folder, target)
+    if spec is None or folder is not None:
+        raise InputError("calibrate lens: expected --from FOLDER, or --camera with or without --keep FOLDER")
+    if keep is not None and not keep.is_dir():
+        raise InputError(f"--keep: expected a folder that exists, got {keep}")
+    with closing(open_camera(spec, None)) as camera:
+        return take_views(camera, target, Console(stderr=True), keep=keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:

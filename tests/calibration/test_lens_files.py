@@ -21,16 +21,6 @@ def rinkside(folder: Path, out: Path, *words: object) -> Result:
     return CliRunner().invoke(main, ["calibrate", "lens", "--from", str(folder), "--out", str(out), *map(str, words)], terminal_width=120)
 
 
-@pytest.fixture(scope="session")
-def taken(photographs, tmp_path_factory):
-    """15 good photographs in a folder, and where each corner in them truly is."""
-    folder, rng = tmp_path_factory.mktemp("good"), np.random.default_rng(3)
-    poses = {f"{index:02d}.jpg": random_pose(photographs.LENS, rng) for index in range(15)}
-    for name, pose in poses.items():
-        photographs.save(photographs.photograph(pose, rng), folder / name)
-    return folder, poses
-
-
 def copied(taken, tmp_path: Path) -> Path:
     folder = tmp_path / "photographs"
     shutil.copytree(taken[0], folder)
