@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from calibration.card_edges import REACH_MODULES, edge_offsets, edge_samples
+from calibration.card_edges import edge_samples
 from calibration.lens_views import SUFFIXES
 from calibration.sheets import DICTIONARY
 from table.boards import Point
 from table.errors import InputError
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
+from vision.camera import pose_of, project_with, undistort
 from vision.cameras.files import read_image
-from vision.fiducials import detect_markers
+from vision.fiducials import REACH_MODULES, detect_markers, edge_offsets
 from vision.frame import Image
 
 CARDS = (0, 1, 2, 3)
@@ -159,12 +160,11 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
     """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2) px allow for."""
-    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
     local = np.column_stack([_square(side_mm), np.zeros(4)])
-    rays = np.asarray(cv2.undistortPoints(quad.reshape(-1, 1, 2), matrix, distortion)).reshape(-1, 1, 2)
+    rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
     guesses = []
     for card in CARDS:
-        _, turns, shifts, _ = cv2.solvePnPGeneric(local, quad[card].reshape(-1, 1, 2), matrix, distortion, flags=cv2.SOLVEPNP_IPPE_SQUARE)
+        _, turns, shifts, _ = cv2.solvePnPGeneric(local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE)
         for turn, shift in zip(turns, shifts, strict=True):
             rotation = np.asarray(cv2.Rodrigues(turn)[0])
             plane2ray = np.column_stack([rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)])
@@ -182,8 +182,7 @@ def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -
     points = np.column_stack([_card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
     for quad in quads:
-        _, turn, shift = cv2.solvePnP(points, quad.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP)
-        state.append(np.concatenate([np.asarray(turn).reshape(3), np.asarray(shift).reshape(3), [0.0]]))
+        state.append(np.concatenate([*pose_of(points, quad.reshape(-1, 2), lens), [0.0]]))
     return np.concatenate(state)
 
 
@@ -215,8 +214,7 @@ def _card_corners(state: Array, side_mm: float) -> Array:
 
 def _project(points: Array, state: Array, frame: int, lens: Lens) -> Array:
     pose = state[9 + 7 * frame : 15 + 7 * frame]
-    flat, _ = cv2.projectPoints(points.reshape(-1, 1, 3), pose[:3], pose[3:], np.array(lens.matrix), np.array(lens.distortion))
-    return np.asarray(flat, float).reshape(-1, 2)
+    return project_with(np.asarray(cv2.Rodrigues(pose[:3])[0]), pose[3:], points, lens)
 
 
 def _edges(state: Array, frame: int, samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> tuple[Array, Array]:
@@ -234,7 +232,7 @@ def _measure(image: Image, state: Array, frame: int, samples: list[tuple[Array, 
     edges, normals = _edges(state, frame, samples, lens, side_mm)
     corners = _project(np.column_stack([_card_corners(state, side_mm).reshape(-1, 2), np.zeros(16)]), state, frame, lens).reshape(4, 4, 2)
     module_px = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min() / MODULES
-    offset, good = edge_offsets(image, edges, normals, max(1.5, REACH_MODULES * float(module_px)))
+    offset, _, good = edge_offsets(image, edges, normals, REACH_MODULES * float(module_px), np.full(len(edges), state[15 + 7 * frame]))
     return np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import cv2
+import msgspec
 import numpy as np
 
 from table.observation import Camera
@@ -66,6 +70,33 @@ def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float = 0.0) -> Ar
     eye = camera.eye_mm
     points: Array = eye[:2] + directions[:, :2] * ((z_mm - eye[2]) / directions[:, 2])[:, None]
     return points
+
+
+def moved_lens(lens: Lens, by: Array) -> Lens:
+    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by so much each, (p,)."""
+    fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
+    moved = np.array([fx, fy, cx, cy, *lens.distortion])
+    moved[: len(by)] += by
+    fx, fy, cx, cy, *distortion = moved.tolist()
+    return msgspec.structs.replace(lens, matrix=((fx, 0.0, cx), (0.0, fy, cy), (0.0, 0.0, 1.0)), distortion=tuple(distortion))
+
+
+def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table point (3,): (2, 2) mm2, at its height."""
+    pixel, height_mm = project(point_mm[None], camera, lens), float(point_mm[2])
+    steps = [on_plane(pixel, there, other, height_mm)[0] - point_mm[:2] for there, other in _one_sigma_away(camera, lens)]
+    return np.asarray(np.transpose(steps) @ steps)
+
+
+def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
+    """Camera and lens moved by one sigma along each axis of what is not known of them, all parameters together."""
+    scale = np.sqrt(np.diag(camera.covariance)) + np.finfo(float).tiny
+    variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
+    turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], float).reshape(3)
+    for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:
+        rotation = np.asarray(cv2.Rodrigues(turn + step[:3])[0], float)
+        moved = replace(camera, rotation=rotation, translation_mm=camera.translation_mm + step[3:6])
+        yield moved, moved_lens(lens, step[6:]) if len(step) > 6 else lens
 
 
 def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:

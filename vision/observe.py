@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
-from vision.camera import on_plane, project
+from vision.camera import place_covariance
 from vision.fiducials import locate
 from vision.frame import Frame
-from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.reader import TableReader
 from vision.reading import Reading
 
 MISFIT = 1.2
 """What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
+FIRST_ESTIMATE = "the lens is a first estimate from one photograph: ± is larger than it would be with a calibrated one"
 FLOOR_MM, FLOOR_DEG = 0.07, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
@@ -45,6 +42,8 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
     notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
+    if setup.camera.first_estimate:
+        notes += (FIRST_ESTIMATE,)
     return Observation(
         frame.seq,
         frame.at_ms,
@@ -86,7 +85,7 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
     guess, colours = one.guess, photo.setup.colours
     best = int(one.chances.argmax())
     covariance = MISFIT**2 * one.covariance[:3, :3] + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
-    covariance[:2, :2] += _camera_covariance(guess, photo.camera, photo.setup)
+    covariance[:2, :2] += place_covariance(guess.solid.vertices_mm.mean(axis=0), photo.camera, photo.setup.camera)
     return SeenPiece(
         colours[best],
         guess.size.name,
@@ -99,19 +98,3 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
         pose_probability=one.probability,
         on=on,
     )
-
-
-def _camera_covariance(guess: Hypothesis, camera: Camera, setup: Setup) -> Array:
-    """How the uncertainty of the camera's place moves a piece there: (2, 2) mm2, at half the piece's height."""
-    middle = guess.solid.vertices_mm.mean(axis=0)
-    pixel = project(middle[None], camera, setup.camera)
-    columns = []
-    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
-        turn, shift = np.zeros(3), np.zeros(3)
-        (turn if k < 3 else shift)[k % 3] = step
-        rvec, _ = cv2.Rodrigues(camera.rotation)
-        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
-        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
-        columns.append((on_plane(pixel, moved, setup.camera, float(middle[2]))[0] - middle[:2]) / step)
-    jacobian = np.stack(columns, axis=1)
-    return np.asarray(jacobian @ camera.covariance @ jacobian.T)

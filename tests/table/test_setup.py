@@ -33,7 +33,7 @@ def said(error: pytest.ExceptionInfo[InputError]) -> str:
 
 def with_mistake(at: str, put: str | None) -> Any:
     document = json.loads(GOOD)
-    *path, last = [int(index) if index else key for key, index in re.findall(r"([a-z_]+)|\[(\d+)\]", at)]
+    *path, last = [int(index) if index else key for key, index in re.findall(r"([a-z_]+2?)|\[(\d+)\]", at)]
     node = document
     for step in path:
         node = node[step]
@@ -193,6 +193,18 @@ def setups(draw: st.DrawFn) -> Setup:
         ),
         pieces=pieces,
     )
+
+
+def test_doubts_about_lens_and_fiducials_are_kept(tmp_path: Path) -> None:
+    setup = parse_table(json.loads(GOOD))
+    corners = 8 * len(setup.fiducials.markers)
+    rows = tuple(tuple(0.01 if i == k else 0.002 for i in range(corners)) for k in range(corners))
+    camera = msgspec.structs.replace(setup.camera, covariance=((9.0, 8.9), (8.9, 9.0)), first_estimate=True)
+    doubtful = msgspec.structs.replace(setup, camera=camera, fiducials=msgspec.structs.replace(setup.fiducials, covariance_mm2=rows))
+    save_table(doubtful, tmp_path / "table.json")
+    assert load_table(tmp_path / "table.json") == doubtful
+    save_table(setup, tmp_path / "table.json")
+    assert "covariance" not in (tmp_path / "table.json").read_text()
 
 
 @given(setups())
