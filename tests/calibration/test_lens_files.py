@@ -102,6 +102,20 @@ def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
     assert len(file.views) >= 12
 
 
+def test_a_wide_lens_is_seen_to_be_one(photographs, tmp_path: Path) -> None:
+    rng, true = np.random.default_rng(14), photographs.WIDE
+    for index in range(13):
+        turn, shift = random_pose(true, rng)
+        photographs.save(photographs.photograph((turn, 0.75 * shift), rng, lens=true), tmp_path / f"{index:02d}.jpg")
+    said = rinkside(tmp_path, tmp_path / "lens.json")
+    assert said.exit_code == 0, said.output
+    file = load_lens(tmp_path / "lens.json")
+    assert (file.model, file.camera.model) == ("fisheye", "fisheye")
+    assert file.camera.matrix[0][0] == pytest.approx(true.matrix[0][0], rel=0.0015)
+    assert np.hypot(file.camera.matrix[0][2] - true.matrix[0][2], file.camera.matrix[1][2] - true.matrix[1][2]) < 2
+    assert file.sigma.keys() == {"fx", "fy", "cx", "cy", "k1", "k2", "k3", "k4"}
+
+
 def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:
     rng, poses = np.random.default_rng(12), []
     while len(poses) < 13:
