@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibration.lens_fit import Calibrated
 from calibration.lens_places import WELL_COVERED, cells_of, parts_without
-from calibration.lens_views import LeftOut, convergence
+from calibration.lens_views import Views, convergence
 from table.documents import convert, read_json, write_whole
 from table.errors import InputError
 from table.setup import Lens
@@ -56,12 +56,12 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     advice: tuple[str, ...] = ()
 
 
-def lens_file(calibrated: Calibrated, left_out: tuple[LeftOut, ...], target: str, square_mm: float) -> LensFile:
-    """All that is known; `left_out` are photographs that were not even views."""
+def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
+    """All that is known of a lens that was calibrated from what was given."""
     views = tuple(judged.view for judged in calibrated.views)
     covered = cells_of(np.concatenate([view.pixels for view in views]), calibrated.lens.width, calibrated.lens.height)
     return LensFile(
-        camera=calibrated.lens,
+        camera=msgspec.structs.replace(calibrated.lens, focus_dpt=given.focus_dpt),
         model=calibrated.model,
         sigma=calibrated.sigma,
         rms_px=calibrated.rms_px,
@@ -80,7 +80,9 @@ def lens_file(calibrated: Calibrated, left_out: tuple[LeftOut, ...], target: str
             )
             for judged in calibrated.views
         ),
-        left_out=tuple(LeftOutRow(name=out.name, reason=out.said) for out in sorted((*left_out, *calibrated.left_out), key=lambda out: out.name)),
+        left_out=tuple(
+            LeftOutRow(name=out.name, reason=out.said) for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
+        ),
         advice=advice(calibrated, covered),
     )
 

@@ -49,11 +49,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """Views of one size, (width, height) px, in the order of their names."""
+    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the camera was focused, if it told."""
 
     size_px: tuple[int, int]
     views: tuple[View, ...]
     left_out: tuple[LeftOut, ...]
+    focus_dpt: float | None = None
 
 
 def read_views(folder: Path, target: Target) -> Views:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from calibration.lens_file import LensFile, lens_file, save_lens
 from calibration.lens_fit import calibrate_lens
+from calibration.lens_known import known_lens
 from calibration.lens_overlay import coverage_picture
 from calibration.lens_solve import parameters_of
 from calibration.lens_target import Charuco, ChessTarget, Target
@@ -43,6 +44,7 @@ for command in (table, frame):
 @click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the target, 12 or more.")
 @click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
 @click.option("--keep", type=click.Path(path_type=Path), help="Folder for the photographs that --camera takes; they can be used again with --from.")
+@click.option("--lens", "known", help="With --camera: which camera it is, such as camera-module-3; guidance is better from the start.")
 @click.option("--target", "target_name", metavar="charuco|chessboard", default="charuco", show_default=True, help="What was photographed.")
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
 @click.option("--square-mm", type=float, help="Side of the target's squares; only the views' distances depend on it.")
@@ -53,6 +55,7 @@ def lens(
     folder: Path | None,
     spec: str | None,
     keep: Path | None,
+    known: str | None,
     target_name: str,
     corners: str | None,
     square_mm: float | None,
@@ -66,12 +69,12 @@ def lens(
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
     if picture is not None:
         check_picture_path(picture)
-    views = _views(folder, spec, keep, target)
+    views = _views(folder, spec, keep, known, target)
     try:
         calibrated = calibrate_lens(views.views, views.size_px)
     except InputError as error:
         raise InputError(f"{folder or spec}: {error}") from error
-    file = lens_file(calibrated, views.left_out, target.said, target.square_mm)
+    file = lens_file(calibrated, views, target.said, target.square_mm)
     if picture is not None:
         write_picture(picture, coverage_picture(calibrated))
     kept = save_lens(file, out)
@@ -82,16 +85,16 @@ def lens(
         click.echo(f"{out}: written." + (f" The lens before is {kept}." if kept else ""))
 
 
-def _views(folder: Path | None, spec: str | None, keep: Path | None, target: Target) -> Views:
+def _views(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, target: Target) -> Views:
     """Views from a folder, or taken now."""
-    if folder is not None and spec is None and keep is None:
+    if folder is not None and spec is None and keep is None and known is None:
         return read_views(folder, target)
     if spec is None or folder is not None:
-        raise InputError("calibrate lens: expected --from FOLDER, or --camera with or without --keep FOLDER")
+        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep and --lens go with")
     if keep is not None and not keep.is_dir():
         raise InputError(f"--keep: expected a folder that exists, got {keep}")
     with closing(open_camera(spec, None)) as camera:
-        return take_views(camera, target, Console(stderr=True), keep=keep)
+        return take_views(camera, target, Console(stderr=True), (lambda size: known_lens(known, size)) if known else None, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:

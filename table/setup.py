@@ -37,7 +37,9 @@ class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     model: Literal["pinhole", "fisheye"] = "pinhole"
     covariance: Square = ()
     first_estimate: bool = False
-    """Made from one photograph of the table; a calibration of the lens is better."""
+    """Made from one photograph of the table, or from what the camera's maker says; a calibration of the lens is better."""
+    focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

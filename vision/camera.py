@@ -13,6 +13,9 @@ from table.observation import Camera
 from table.setup import Lens, Setup
 from table.solids import Array
 
+FOCUS_STEP_DPT = 0.1
+"""A focus that differs by more changes the focal length: by 0.05 % for a lens of 5 mm."""
+
 Pose = tuple[Array, Array]
 """Rotation vector (3,) and translation (3,) in mm that lead from the table's frame, or a target's, to the camera's."""
 
@@ -105,6 +108,14 @@ def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
     corners = project(np.array([[x, y, 0.0], [x + 1, y, 0.0], [x, y + 1, 0.0]]), camera, lens)
     area = abs(np.linalg.det(corners[1:] - corners[0]))
     return float(1 / np.sqrt(area))
+
+
+def refocused(focus_dpt: float | None, lens: Lens) -> str:
+    """What is to say of a camera whose focus is not where its lens was calibrated; empty where it is, or where either is not known."""
+    if focus_dpt is None or lens.focus_dpt is None or abs(focus_dpt - lens.focus_dpt) <= FOCUS_STEP_DPT:
+        return ""
+    advice = "lock the focus there, or calibrate the lens again"
+    return f"the camera is focused at {focus_dpt:.2f} dioptres, its lens was calibrated at {lens.focus_dpt:.2f}; {advice}"
 
 
 def outline_px(camera: Camera, setup: Setup) -> Array:

@@ -8,23 +8,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from calibration.lens_file import load_lens
+from calibration.lens_file import lens_file, load_lens
 from calibration.lens_fit import calibrate_lens
 from calibration.lens_guide import Guidance, begin
 from calibration.lens_overlay import coverage_picture, draw_guidance
 from calibration.lens_simulation import random_lens, random_pose, simulated_view, wide_lens
 from calibration.lens_target import Charuco, ChessTarget, Found, NotFound
+from calibration.lens_views import Views
 from referee.cli import main
 from referee.live_lens import take_views
 from table.errors import InputError
 from table.setup import Lens
 from vision.camera import pose_of
 from vision.cameras import CameraLost
+from vision.cameras.files import read_image
 from vision.frame import Frame
 
 
@@ -210,10 +213,11 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(li
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "expected --from FOLDER, or --camera with or without --keep FOLDER"),
+        ([], "expected --from FOLDER, or --camera, which --keep and --lens go with"),
         (["--from", "here", "--camera", "folder:here"], "expected --from FOLDER, or --camera"),
         (["--from", "here", "--keep", "there"], "expected --from FOLDER, or --camera"),
         (["--camera", "folder:here", "--keep", "nowhere"], "--keep: expected a folder that exists, got nowhere"),
+        (["--from", "here", "--lens", "camera-module-3"], "expected --from FOLDER, or --camera"),
         (["--camera", "simulated:4"], "expected a camera that looks at a target, got simulated"),
         (["--camera", "folder:here", "--picture", "seen.doc"], "seen.doc: expected a name that ends in .png"),
     ],
@@ -263,11 +267,20 @@ def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
         take_views(other, Charuco(), quiet, pause=other.waited.append)
 
 
-def test_the_coverage_of_a_calibration_can_be_drawn() -> None:
+def test_a_focus_that_changes_meanwhile_is_refused(live: Path) -> None:
+    images = [read_image(path).image for path in sorted(live.iterdir())[:4:2]]
+    frames = [Frame(k, 700 * k, images[k // 2], 1.0 + k // 2) for k in range(4)]
+    with pytest.raises(InputError, match=r"a camera: expected a focus that stays at 1\.00 dioptres, got 2\.00; lock the camera's focus"):
+        take_views(Played(frames), Charuco(), Console(file=io.StringIO()))
+
+
+def test_the_coverage_of_a_calibration_is_drawn_and_its_focus_kept() -> None:
     rng = np.random.default_rng(8)
     lens = random_lens(rng)
     views = [simulated_view(str(k), lens, random_pose(lens, rng), 0.1, rng) for k in range(12)]
     found = calibrate_lens(tuple(views), size(lens))
+    kept = lens_file(found, Views(size(lens), tuple(views), (), 1.25), "a target", 20.0)
+    assert kept.camera == msgspec.structs.replace(found.lens, focus_dpt=1.25)
     drawn = coverage_picture(found)
     assert drawn.shape == (lens.height, lens.width, 3)
     at = np.rint(found.views[0].view.pixels).astype(int)
