@@ -20,8 +20,9 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.first_lens import first_lens_text
-from calibration.lens_fit import PARAMETERS, Calibrated, calibrate_lens
+from calibration.lens_fit import Calibrated, calibrate_lens
 from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
+from calibration.lens_solve import parameters_of
 from calibration.lens_views import View
 from table.errors import InputError
 from table.setup import Lens
@@ -44,11 +45,6 @@ def run(seed: int, bent: int) -> tuple[Lens, float, Calibrated]:
     lens, noise = random_lens(rng), float(rng.uniform(*NOISE_PX))
     spoilt = tuple(bent_view(f"bent-{index}.jpg", lens, rng) for index in range(bent))
     return lens, noise, calibrate_lens((*spoilt, *simulated_views(lens, VIEWS, noise, rng)), (lens.width, lens.height))
-
-
-def values(lens: Lens) -> dict[str, float]:
-    (fx, _, cx), (_, fy, cy), _ = lens.matrix
-    return dict(zip(PARAMETERS, (fx, fy, cx, cy, *lens.distortion), strict=False))
 
 
 TEXT = """## How exact a lens is
@@ -86,7 +82,7 @@ def main(runs: int, out: Path) -> None:
             print(f"run {seed}: {error}", file=sys.stderr)
             refused += 1
             continue
-        true, got = values(lens), values(found.lens)
+        true, got = parameters_of(lens), parameters_of(found.lens)
         focal.append(100 * abs(got["fx"] / true["fx"] - 1))
         middle.append(np.hypot(got["cx"] - true["cx"], got["cy"] - true["cy"]))
         rms.append(100 * abs(found.rms_px / (noise * np.sqrt(2)) - 1))

@@ -41,7 +41,7 @@ from table.errors import InputError
 from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
-from vision.camera import on_plane
+from vision.camera import on_plane, pose_of, undistort
 from vision.cameras.files import read_image
 from vision.fiducials import detect_markers
 from vision.frame import Image
@@ -217,12 +217,11 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
     """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2) px allow for."""
-    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
     local = np.column_stack([square(side_mm), np.zeros(4)])
-    rays = np.asarray(cv2.undistortPoints(quad.reshape(-1, 1, 2), matrix, distortion)).reshape(-1, 1, 2)
+    rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
     guesses = []
     for card in CARDS:
-        _, turns, shifts, _ = cv2.solvePnPGeneric(local, quad[card].reshape(-1, 1, 2), matrix, distortion, flags=cv2.SOLVEPNP_IPPE_SQUARE)
+        _, turns, shifts, _ = cv2.solvePnPGeneric(local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE)
         for turn, shift in zip(turns, shifts, strict=True):
             rotation = np.asarray(cv2.Rodrigues(turn)[0])
             plane2ray = np.column_stack([rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)])
@@ -240,8 +239,7 @@ def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -
     points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
     for quad in quads:
-        _, turn, shift = cv2.solvePnP(points, quad.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP)
-        state.append(np.concatenate([np.asarray(turn).reshape(3), np.asarray(shift).reshape(3), [0.0]]))
+        state.append(np.concatenate([*pose_of(points, quad.reshape(-1, 2), lens), [0.0]]))
     return np.concatenate(state)
 
 

@@ -17,7 +17,7 @@ from scipy.optimize import least_squares
 
 from calibration.board_edges import BoardEdges, printed_edges
 from calibration.card_edges import edge_samples, refuse_mirrored
-from calibration.lens_fit import PARAMETERS
+from calibration.lens_solve import PINHOLE
 from table.boards import Board
 from table.errors import InputError
 from table.setup import Fiducials, Lens
@@ -66,7 +66,7 @@ CHECK = "check its place and size"
 class FirstLens:
     """A lens that one photograph tells of.
 
-    `lens` is marked as a first estimate and has its covariance; `sigma` by name of `PARAMETERS`, 1 sigma.  `edges` were measured on
+    `lens` is marked as a first estimate and has its covariance; `sigma` by name of `PINHOLE`, 1 sigma.  `edges` were measured on
     fiducials and on the board, and are `rms_px` off.  `tilt_deg` is the angle between the view and the table's normal.
     """
 
@@ -117,7 +117,7 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
     told = _told(state, jacobian, size)
     counts = len(own.places_px), len(measured.places_px) - len(own.places_px)
     tilt = float(np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1))))
-    sigma = dict(zip(PARAMETERS, np.sqrt(np.diag(told.covariance)).tolist(), strict=False))
+    sigma = dict(zip(PINHOLE, np.sqrt(np.diag(told.covariance)).tolist(), strict=False))
     off = _off(state, measured, size)
     return FirstLens(told, sigma, counts, float(np.sqrt(np.mean(off**2))), tilt)
 

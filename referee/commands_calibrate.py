@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -13,12 +14,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from calibration.lens_file import LensFile, lens_file, save_lens
-from calibration.lens_fit import PARAMETERS, calibrate_lens
+from calibration.lens_fit import calibrate_lens
+from calibration.lens_known import known_lens
+from calibration.lens_overlay import coverage_picture
+from calibration.lens_solve import parameters_of
 from calibration.lens_target import Charuco, ChessTarget, Target
-from calibration.lens_views import read_views
+from calibration.lens_views import Views, read_views
 from referee.commands_calibrate_table import frame, table
+from referee.live_lens import take_views
 from referee.shown import fine_margin
 from table.errors import InputError
+from vision.cameras import open_camera
+from vision.pictures import check_picture_path, write_picture
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 """Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
@@ -34,29 +41,60 @@ for command in (table, frame):
 
 
 @calibrate.command()
-@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the target, 12 or more.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the target, 12 or more.")
+@click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
+@click.option("--keep", type=click.Path(path_type=Path), help="Folder for the photographs that --camera takes; they can be used again with --from.")
+@click.option("--lens", "known", help="With --camera: which camera it is, such as camera-module-3; guidance is better from the start.")
 @click.option("--target", "target_name", metavar="charuco|chessboard", default="charuco", show_default=True, help="What was photographed.")
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
 @click.option("--square-mm", type=float, help="Side of the target's squares; only the views' distances depend on it.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw where in the picture the target's corners were.")
 @click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
-def lens(folder: Path, target_name: str, corners: str | None, square_mm: float | None, out: Path, as_json: bool) -> None:
-    """Calibrate a lens from photographs of a target."""
+def lens(
+    folder: Path | None,
+    spec: str | None,
+    keep: Path | None,
+    known: str | None,
+    target_name: str,
+    corners: str | None,
+    square_mm: float | None,
+    out: Path,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
-    views = read_views(folder, target)
+    if picture is not None:
+        check_picture_path(picture)
+    views = _views(folder, spec, keep, known, target)
     try:
         calibrated = calibrate_lens(views.views, views.size_px)
     except InputError as error:
-        raise InputError(f"{folder}: {error}") from error
-    file = lens_file(calibrated, views.left_out, target.said, target.square_mm)
+        raise InputError(f"{folder or spec}: {error}") from error
+    file = lens_file(calibrated, views, target.said, target.square_mm)
+    if picture is not None:
+        write_picture(picture, coverage_picture(calibrated))
     kept = save_lens(file, out)
     if as_json:
         click.echo(msgspec.json.encode(file))
     else:
         _print(file)
         click.echo(f"{out}: written." + (f" The lens before is {kept}." if kept else ""))
+
+
+def _views(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, target: Target) -> Views:
+    """Views from a folder, or taken now."""
+    if folder is not None and spec is None and keep is None and known is None:
+        return read_views(folder, target)
+    if spec is None or folder is not None:
+        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep and --lens go with")
+    if keep is not None and not keep.is_dir():
+        raise InputError(f"--keep: expected a folder that exists, got {keep}")
+    with closing(open_camera(spec, None)) as camera:
+        return take_views(camera, target, Console(stderr=True), (lambda size: known_lens(known, size)) if known else None, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
@@ -86,13 +124,12 @@ def _print(file: LensFile) -> None:
     console.print(rows)
     for out in file.left_out:
         console.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
-    (fx, _, cx), (_, fy, cy), _ = file.camera.matrix
-    values = dict(zip(PARAMETERS, (fx, fy, cx, cy, *file.camera.distortion), strict=False))
+    values = parameters_of(file.camera)
     rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
     for heading in ("parameter", "value", "unit"):
         rows.add_column(heading, justify="right" if heading == "value" else "left")
     for name, sigma in file.sigma.items():
-        rows.add_row(name, fine_margin(values[name], sigma), "px" if name in PARAMETERS[:4] else "")
+        rows.add_row(name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else "")
     console.print(rows)
     for sentence in file.advice:
         console.print(escape(sentence), highlight=False)

@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from calibration.cards import place_cards, read_frames
-from calibration.lens_file import keep_last, load_lens
+from calibration.lens_file import keep_last
+from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
 from calibration.sheets_cards import CARD_MARKER_MM
 from referee.shown import Z_95, fine_margin
@@ -63,17 +64,20 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 
 
 @click.command()
-@click.option("--lens", "lens_path", type=click.Path(path_type=Path), required=True, help="lens.json of the camera.")
+@click.option("--lens", "lens_said", required=True, help="lens.json of the camera, or the name of a camera, such as camera-module-3.")
+@click.option("--size", help="With the name of a camera: the size of its pictures, such as 2304x1296.")
 @click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the cards, from several sides.")
 @click.option("--card-mm", type=float, default=CARD_MARKER_MM, show_default=True, help="Side of the cards' fiducials, as measured.")
 @click.option("--ground-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
 @_game_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
-def table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float, colours: str, target: str, sizes: str | None, out: Path) -> None:
+def table(
+    lens_said: str, size: str | None, folder: Path, card_mm: float, ground_mm: float, colours: str, target: str, sizes: str | None, out: Path
+) -> None:
     """Find where four corner cards lie, and write a table.json for Ice Boule on the ground between them."""
     if not 5 <= card_mm <= 1000:
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
-    camera = load_lens(lens_path).camera
+    camera = lens_for(lens_said, size)
     frames = read_frames(folder, camera)
     placed = place_cards(frames, camera, card_mm, height_mm=ground_mm)
     document = {

@@ -24,18 +24,22 @@ Square = tuple[tuple[float, ...], ...]
 
 
 class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Pinhole camera with OpenCV's distortion (k1, k2, p1, p2, k3 ...), for the full-size picture.
+    """A camera's optics, for the full-size picture.
 
-    `covariance` (p, p) is that of the first p of (fx, fy, cx, cy, k1, k2, p1, p2, k3 ...); without it they are taken as exact.
+    `model` says what `distortion` means, in OpenCV's words: `pinhole` (k1, k2, p1, p2, k3 ...), or `fisheye`, whose distance from the middle
+    grows with the angle (k1 to k4).  `covariance` (p, p) is that of the first p of fx, fy, cx, cy and distortion; without it they are taken as exact.
     """
 
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     height: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     matrix: tuple[Row, Row, Row]
     distortion: Annotated[tuple[float, ...], msgspec.Meta(min_length=4, max_length=14)]
+    model: Literal["pinhole", "fisheye"] = "pinhole"
     covariance: Square = ()
     first_estimate: bool = False
-    """Made from one photograph of the table; a calibration of the lens is better."""
+    """Made from one photograph of the table, or from what the camera's maker says; a calibration of the lens is better."""
+    focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -160,8 +164,9 @@ def _check_lens(lens: Lens, where: str) -> None:
     if not (fx > 0 and fy > 0 and skew == zero == 0 and last == (0, 0, 1) and 0 < cx < lens.width and 0 < cy < lens.height):
         shape = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the picture"
         raise InputError(f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}")
-    if (count := len(lens.distortion)) not in (4, 5, 8, 12, 14):
-        raise InputError(f"{where}: camera.distortion: expected 4, 5, 8, 12 or 14 numbers, got {count}")
+    counts, said = ((4,), "4 numbers for a fisheye lens") if lens.model == "fisheye" else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
+    if (count := len(lens.distortion)) not in counts:
+        raise InputError(f"{where}: camera.distortion: expected {said}, got {count}")
     if (size := len(lens.covariance)) > 4 + count:
         raise InputError(f"{where}: camera.covariance: expected {4 + count} rows or fewer, one a parameter, got {size}")
     _check_covariance(lens.covariance, f"{where}: camera.covariance")

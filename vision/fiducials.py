@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
+from vision.camera import Pose, pose_of, project_posed
 from vision.frame import Image
 from vision.light import read_light
 
@@ -86,33 +87,24 @@ def locate(image: Image, setup: Setup) -> Camera | NoPose:
     table = np.array([marker.corners_mm for marker in seen]).reshape(-1, 2)
     points = np.column_stack([table, np.full(len(table), setup.fiducials.z_mm)])
     pixels = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    rotation, translation = _start(points, pixels, setup.camera)
-    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, (rotation, translation))
+    pose = pose_of(points, pixels, setup.camera)
+    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
     if stranger is not None:
         return stranger
-    return _refine(image, setup, (rotation, translation), tuple(marker.id for marker in seen))
+    return _refine(image, setup, pose, tuple(marker.id for marker in seen))
 
 
 def _listed(ids: list[int]) -> str:
     return "fiducial " + " and ".join(str(id_) for id_ in ids)
 
 
-def _start(points: Array, pixels: Array, lens: Lens) -> tuple[Array, Array]:
-    """Pose (rotation vector, translation) by PnP on detected corners."""
-    ok, rvec, tvec = cv2.solvePnP(
-        points.reshape(-1, 1, 3), pixels.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP
-    )
-    assert ok, "SQPNP finds a pose for any four corners of a plane"
-    return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
-
-
-def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, pose: tuple[Array, Array]) -> NoPose | None:
+def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, pose: Pose) -> NoPose | None:
     """The reason if the markers do not agree on one pose, naming the one that the others fit best without."""
 
-    def misfit(pose: tuple[Array, Array], rows: slice) -> float:
-        flat, _ = cv2.projectPoints(points[rows].reshape(-1, 1, 3), *pose, np.array(lens.matrix), np.array(lens.distortion))
+    def misfit(pose: Pose, rows: slice) -> float:
+        there, _ = project_posed(points[rows], pose, lens)
         side = np.hypot(*(pixels[rows][1] - pixels[rows][0]))
-        return float(np.hypot(*(np.asarray(flat).reshape(-1, 2) - pixels[rows]).T).max() / side)
+        return float(np.hypot(*(there - pixels[rows]).T).max() / side)
 
     blocks = [slice(4 * k, 4 * k + 4) for k in range(len(ids))]
     if max(misfit(pose, rows) for rows in blocks) <= DISAGREES_SHARE:
@@ -120,7 +112,7 @@ def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, po
     worst, names = -1.0, f"fiducials {ids[0]} and {ids[-1]} do not agree on where the camera is"
     for k in range(len(ids)) if len(ids) > 2 else ():
         others = np.delete(np.arange(len(points)), np.arange(4 * k, 4 * k + 4))
-        without = _start(points[others], pixels[others], lens)
+        without = pose_of(points[others], pixels[others], lens)
         rest = max(misfit(without, rows) for rows in blocks if rows != blocks[k])
         off = misfit(without, blocks[k])
         if rest <= DISAGREES_SHARE and off > worst:
@@ -128,7 +120,7 @@ def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, po
     return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
 
 
-def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[int, ...]) -> Camera | NoPose:
+def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Camera | NoPose:
     """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights, measured anew at each step.
 
     Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more than they add.
@@ -136,14 +128,12 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
     markers, lens = [marker for marker in setup.fiducials.markers if marker.id in ids], setup.camera
     edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
-    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
     rvec, tvec = pose
     bloom = np.zeros(1 + len(markers))
     for _ in range(5):
-        flat, jacobian = cv2.projectPoints(edge_mm.reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
-        edge_px = np.asarray(flat, float).reshape(-1, 2)
-        beside, _ = cv2.projectPoints((edge_mm + normal_mm).reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
-        step = np.asarray(beside, float).reshape(-1, 2) - edge_px
+        edge_px, derivatives = project_posed(edge_mm, (rvec, tvec), lens)
+        beside, _ = project_posed(edge_mm + normal_mm, (rvec, tvec), lens)
+        step = beside - edge_px
         scale = np.linalg.norm(step, axis=1)
         normal_px = step / scale[:, None]
         shift = bloom[0] + bloom[1 + owner]
@@ -151,7 +141,7 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         residual = offset - shift
         if good.sum() < 60:
             return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
-        by_pose = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, :6].reshape(-1, 2, 6))
+        by_pose = np.einsum("nk,nkp->np", normal_px, derivatives[:, :6].reshape(-1, 2, 6))
         design = np.column_stack([by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))])[good]
         residual = residual[good]
         left = residual - np.median(residual)
@@ -170,11 +160,11 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
     rotation = np.asarray(cv2.Rodrigues(rvec)[0], float)
     follows = -np.linalg.solve(normal, (design * weight[:, None]).T)[:6]
     if setup.fiducials.covariance is not msgspec.UNSET:
-        by_mm = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 3:6].reshape(-1, 2, 3)) @ rotation
+        by_mm = np.einsum("nk,nkp->np", normal_px, derivatives[:, 3:6].reshape(-1, 2, 3)) @ rotation
         by_markers = follows @ _by_markers(by_mm, edge_mm, owner)[good]
         covariance += by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
     if lens.covariance:
-        by_lens = follows @ np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 6:].reshape(len(owner), 2, -1))[good]
+        by_lens = follows @ np.einsum("nk,nkp->np", normal_px, derivatives[:, 6:].reshape(len(owner), 2, -1))[good]
         covariance = _with_lens(covariance, by_lens[:, : len(lens.covariance)], np.array(lens.covariance))
     return Camera(rotation, tvec, covariance, rms, ids)
 

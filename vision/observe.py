@@ -8,7 +8,7 @@ from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
-from vision.camera import place_covariance
+from vision.camera import place_covariance, refocused
 from vision.frame import Frame
 from vision.photo import Photo
 from vision.reader import TableReader
@@ -16,7 +16,7 @@ from vision.reading import Reading
 
 MISFIT = 1.2
 """What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
-FIRST_ESTIMATE = "the lens is a first estimate from one photograph: ± is larger than it would be with a calibrated one"
+FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 FLOOR_MM, FLOOR_DEG = 0.07, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
@@ -42,6 +42,8 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
     notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
+    if said := refocused(frame.focus_dpt, setup.camera):
+        notes += (said,)
     if setup.camera.first_estimate:
         notes += (FIRST_ESTIMATE,)
     return Observation(

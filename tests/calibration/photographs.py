@@ -20,6 +20,13 @@ LENS = Lens(
     matrix=((1105.0, 0.0, 652.3), (0.0, 1104.2, 471.8), (0.0, 0.0, 1.0)),
     distortion=(-0.072, 0.031, 0.0006, -0.0004, 0.0),
 )
+WIDE = Lens(
+    width=1280,
+    height=720,
+    matrix=((640.0, 0.0, 644.2), (0.0, 640.0, 357.1), (0.0, 0.0, 1.0)),
+    distortion=(0.05, -0.01, 0.002, 0.0),
+    model="fisheye",
+)
 PX_A_MM = 5.0
 FINER = 2
 """Samples across and down a pixel."""
@@ -78,13 +85,15 @@ def pose_above_table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def rays() -> np.ndarray:
+def rays(lens: Lens = LENS) -> np.ndarray:
     """Where FINER x FINER samples of each pixel look, (h, w, 2) in units of the distance."""
-    (fx, _, cx), (_, fy, cy), _ = LENS.matrix
-    k1, k2, p1, p2, k3 = LENS.distortion
-    along = [(np.arange(length * FINER) + 0.5) / FINER - 0.5 for length in (LENS.width, LENS.height)]
+    (fx, _, cx), (_, fy, cy), _ = lens.matrix
+    along = [(np.arange(length * FINER) + 0.5) / FINER - 0.5 for length in (lens.width, lens.height)]
     u, v = np.meshgrid(*along)
     xd, yd = (u - cx) / fx, (v - cy) / fy
+    if lens.model == "fisheye":
+        return _fisheye_rays(xd, yd, lens.distortion)
+    k1, k2, p1, p2, k3 = lens.distortion
     x, y = xd.copy(), yd.copy()
     for _ in range(12):
         r2 = x * x + y * y
@@ -93,14 +102,27 @@ def rays() -> np.ndarray:
     return np.dstack([x, y])
 
 
-def photograph(pose, rng: np.random.Generator, blur_px: float = 0.7, noise: float = 2.0, printed=sheet) -> np.ndarray:
+def _fisheye_rays(xd: np.ndarray, yd: np.ndarray, distortion: tuple[float, ...]) -> np.ndarray:
+    """theta (1 + k1 theta^2 + k2 theta^4 ...) = distance from the middle, solved for the angle theta."""
+    k1, k2, k3, k4 = distortion
+    bent = np.hypot(xd, yd)
+    theta = bent.copy()
+    for _ in range(30):
+        t2 = theta * theta
+        theta = bent / (1 + t2 * (k1 + t2 * (k2 + t2 * (k3 + t2 * k4))))
+    reach = np.tan(theta) / np.maximum(bent, 1e-12)
+    return np.dstack([xd * reach, yd * reach])
+
+
+def photograph(pose, rng: np.random.Generator, blur_px: float = 0.7, noise: float = 2.0, printed=sheet, lens: Lens = LENS) -> np.ndarray:
     """A grey picture (h, w) of a sheet that lies at a pose (rotation vector, translation mm)."""
     image, mm2px = printed()
     rotation = np.asarray(cv2.Rodrigues(pose[0])[0])
     ray2px = mm2px @ np.linalg.inv(np.column_stack([rotation[:, 0], rotation[:, 1], pose[1]]))
-    places = np.asarray(cv2.perspectiveTransform(rays().reshape(-1, 1, 2), ray2px), np.float32).reshape(*rays().shape)
+    towards = rays(lens)
+    places = np.asarray(cv2.perspectiveTransform(towards.reshape(-1, 1, 2), ray2px), np.float32).reshape(*towards.shape)
     fine = cv2.remap(image, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=110)
-    levels = cv2.resize(fine, (LENS.width, LENS.height), interpolation=cv2.INTER_AREA).astype(np.float32) * 0.75 + 25
+    levels = cv2.resize(fine, (lens.width, lens.height), interpolation=cv2.INTER_AREA).astype(np.float32) * 0.75 + 25
     blurred = cv2.GaussianBlur(levels, (0, 0), blur_px)
     return np.clip(blurred + rng.normal(0, noise, blurred.shape), 0, 255).astype(np.uint8)
 

@@ -19,7 +19,7 @@ from table.setup import parse_table
 from tests.vision.test_cameras import HEIGHT, TABLE, WIDTH, jpeg, picture
 from vision.cameras import CameraLost, open_camera
 from vision.cameras.jpeg import JpegStream
-from vision.cameras.live import LiveCamera
+from vision.cameras.live import LiveCamera, Picture
 
 SETUP = parse_table(TABLE)
 
@@ -42,7 +42,7 @@ class Scripted:
         given_ = self.script.pop(0)
         if isinstance(given_, Exception):
             raise given_
-        return given_
+        return Picture(given_)
 
     def close(self):
         self.closed.set()
@@ -337,9 +337,24 @@ def test_the_pi_camera_is_read_by_picamera2_and_locked(picamera2):
     camera.close()
     assert np.array_equal(frame.image, picture())
     assert picamera2[0].configured["size"] == (WIDTH, HEIGHT)
+    assert frame.focus_dpt == 3.5
     locked = {"AeEnable": False, "AwbEnable": False, "ExposureTime": 9000, "AnalogueGain": 1.5, "ColourGains": (1.9, 1.6)}
     assert picamera2[0].controls == locked | {"AfMode": 0, "LensPosition": 3.5}
     assert picamera2[0].closed
+
+
+def test_before_there_is_a_table_people_say_the_size_of_pictures(picamera2):
+    for spec, size in (("picamera:0", (2304, 1296)), ("picamera:0@1640x1232", (1640, 1232))):
+        camera = open_camera(spec, None)
+        assert camera.read().image.shape == (HEIGHT, WIDTH, 3)
+        camera.close()
+        assert picamera2[-1].configured["size"] == size
+
+
+@pytest.mark.parametrize("spec", ["picamera:0@big", "v4l2:0@1920", "v4l2:0@1x1", "picamera:0@640x480"])
+def test_a_size_that_is_none_or_not_the_tables_is_refused(spec):
+    with pytest.raises(InputError, match=r"camera: expected .*got"):
+        open_camera(spec, SETUP)
 
 
 @pytest.mark.usefixtures("picamera2")

@@ -45,10 +45,11 @@ class CameraPort(Protocol):
         """Let go of the device; closing twice is allowed, reading afterwards is a mistake (ValueError)."""
 
 
-def open_camera(spec: str, setup: Setup) -> CameraPort:
+def open_camera(spec: str, setup: Setup | None) -> CameraPort:
     """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not known.
 
-    What stands after the first colon goes to the source's own module as it is.
+    What stands after the first colon goes to the source's own module as it is.  Without a `setup`, before anything is known of the table, pictures
+    may have any size.
     """
     name, colon, argument = spec.partition(":")
     if name not in SOURCES or not colon:

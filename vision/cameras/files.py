@@ -66,7 +66,7 @@ class FolderCamera:
 
     simulated = False
 
-    def __init__(self, folder: Path, setup: Setup) -> None:
+    def __init__(self, folder: Path, setup: Setup | None) -> None:
         """Raises InputError for no such folder, no pictures in it, or a picture whose name is no time of its own."""
         if not folder.is_dir():
             raise InputError(f"camera: expected a folder of pictures, got {folder}")
@@ -103,7 +103,7 @@ class FolderCamera:
         self._closed = True
 
 
-def open_camera(argument: str, setup: Setup) -> FolderCamera:
+def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
     """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds, `000010250.jpg`."""
     return FolderCamera(Path(argument), setup)
 

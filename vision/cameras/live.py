@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from table.errors import InputError
 from table.setup import Setup
@@ -18,11 +18,34 @@ CLOSING_S = 2.0
 """A device is given so long to stop; it is left to itself then."""
 
 
+def wanted_size(argument: str, setup: Setup | None, usual: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """The argument without a size at its end (`0@2304x1296`), and the size to ask for: the table's, that one, or the usual one.
+
+    Raises InputError for a size that is none, or another than the table's.
+    """
+    device, at, said = argument.partition("@")
+    size = tuple(int(part) for part in said.split("x") if part.isdecimal())
+    if at and not (len(size) == 2 and min(size) >= 64):
+        raise InputError(f"camera: expected a size such as {device}@2304x1296, got {argument!r}")
+    table = (setup.camera.width, setup.camera.height) if setup is not None else None
+    if at and table and size != table:
+        raise InputError(f"camera: expected {table[0]} x {table[1]} px as table.json says, or no size, got {argument!r}")
+    width, height = table or size or usual
+    return device, (width, height)
+
+
+class Picture(NamedTuple):
+    """R-G-B (h, w, 3), and where the camera says that it is focused, in dioptres."""
+
+    image: Image
+    focus_dpt: float | None = None
+
+
 class Feed(Protocol):
     """A connection to a device; one thread uses it."""
 
-    def picture(self) -> Image:
-        """The next picture, R-G-B (h, w, 3); raises CameraLost."""
+    def picture(self) -> Picture:
+        """The next picture; raises CameraLost."""
 
     def close(self) -> None:
         """Let go of the device."""
@@ -39,12 +62,12 @@ class LiveCamera:
     simulated = False
 
     def __init__(
-        self, name: str, connect: Callable[[], Feed], setup: Setup, clock: Callable[[], int] = epoch_ms, patience_s: float = PATIENCE_S
+        self, name: str, connect: Callable[[], Feed], setup: Setup | None, clock: Callable[[], int] = epoch_ms, patience_s: float = PATIENCE_S
     ) -> None:
         """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss."""
         self.name = name
         self._connect, self._clock, self._patience_s = connect, clock, patience_s
-        self._size = setup.camera.width, setup.camera.height
+        self._size = (setup.camera.width, setup.camera.height) if setup is not None else None
         self._pump: _Pump | None = None
         self._closed = False
         self._seq = 0
@@ -56,15 +79,15 @@ class LiveCamera:
         if self._pump is None:
             self._pump = _Pump(self._connect(), self._clock)
         try:
-            image, at_ms = self._pump.newest(self._patience_s)
+            (image, focus_dpt), at_ms = self._pump.newest(self._patience_s)
         except CameraLost as error:
             self._drop()
             raise CameraLost(f"{self.name}: {error}") from error
-        if (size := image.shape[1::-1]) != self._size:
+        if self._size is not None and (size := image.shape[1::-1]) != self._size:
             self._drop()
             expected, got = (f"{width} x {height} px" for width, height in (self._size, size))
             raise InputError(f"{self.name}: expected {expected} as table.json says, got {got}; calibrate the lens at that size")
-        frame = Frame(self._seq, at_ms, image)
+        frame = Frame(self._seq, at_ms, image, focus_dpt)
         self._seq += 1
         return frame
 
@@ -85,13 +108,13 @@ class _Pump:
     def __init__(self, feed: Feed, clock: Callable[[], int]) -> None:
         self._feed, self._clock = feed, clock
         self._changed = threading.Condition()
-        self._newest: tuple[Image, int] | None = None
+        self._newest: tuple[Picture, int] | None = None
         self._error: CameraLost | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
-    def newest(self, patience_s: float) -> tuple[Image, int]:
+    def newest(self, patience_s: float) -> tuple[Picture, int]:
         """A picture that was not taken from here before, and the time when it came."""
         with self._changed:
             self._changed.wait_for(lambda: self._newest or self._error, patience_s)
@@ -109,9 +132,9 @@ class _Pump:
         error = CameraLost("it was closed")
         try:
             while not self._stopping:
-                image, at_ms = self._feed.picture(), self._clock()
+                picture, at_ms = self._feed.picture(), self._clock()
                 with self._changed:
-                    self._newest = image, at_ms
+                    self._newest = picture, at_ms
                     self._changed.notify_all()
         except CameraLost as lost:
             error = lost

@@ -13,13 +13,14 @@ import numpy as np
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import CameraLost
-from vision.cameras.live import Feed, LiveCamera
-from vision.frame import Image
+from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 
 TIMEOUT_MS = 5000
 """A stream that does not answer for so long is lost."""
 LOCKED_AFTER = 30
 """So many pictures a USB camera may focus and expose by itself; then both are locked, so that the table looks the same all evening."""
+USUAL_PX = (1920, 1080)
+"""Asked of a USB camera before there is a table."""
 V4L2_MANUAL_EXPOSURE = 1
 """V4L2_EXPOSURE_MANUAL of the kernel's v4l2-controls.h."""
 
@@ -31,7 +32,7 @@ class CaptureFeed:
         self._capture, self._lock = capture, lock
         self._taken = 0
 
-    def picture(self) -> Image:
+    def picture(self) -> Picture:
         """The next; raises CameraLost where the device is gone or the stream at its end."""
         done, image = self._capture.read()
         if not done:
@@ -39,15 +40,16 @@ class CaptureFeed:
         self._taken += 1
         if self._lock is not None and self._taken == LOCKED_AFTER:
             self._lock(self._capture)
-        return np.ascontiguousarray(image[:, :, ::-1], np.uint8)
+        return Picture(np.ascontiguousarray(image[:, :, ::-1], np.uint8))
 
     def close(self) -> None:
         """Let go of the device."""
         self._capture.release()
 
 
-def open_v4l2(argument: str, setup: Setup) -> LiveCamera:
-    """`v4l2:0` or `v4l2:/dev/video0`: a USB camera, at the size of table.json; focus, exposure and white balance are locked after a second."""
+def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
+    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera; focus, exposure and white balance are locked after a second."""
+    argument, (width, height) = wanted_size(argument, setup, USUAL_PX)
     path = Path(f"/dev/video{argument}" if argument.isdecimal() else argument)
     if not path.is_absolute():
         raise InputError(f"camera: v4l2: expected a number or a device, such as v4l2:0 or v4l2:/dev/video0, got {argument!r}")
@@ -60,15 +62,15 @@ def open_v4l2(argument: str, setup: Setup) -> LiveCamera:
         capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
         # At these sizes USB 2 carries JPEG only; one buffer, as old pictures are of no use.
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
-        capture.set(cv2.CAP_PROP_FRAME_WIDTH, setup.camera.width)
-        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, setup.camera.height)
+        capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
+        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
         return _opened(capture, f"camera {path}", _lock)
 
     return LiveCamera(f"camera {path.name}", connect, setup)
 
 
-def open_stream(argument: str, setup: Setup) -> LiveCamera:
+def open_stream(argument: str, setup: Setup | None) -> LiveCamera:
     """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it."""
     url = urlsplit(argument)
     if url.scheme not in ("http", "https", "rtsp") or not url.hostname:

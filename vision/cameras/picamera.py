@@ -12,11 +12,12 @@ import numpy as np
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import CameraLost
-from vision.cameras.live import Feed, LiveCamera
-from vision.frame import Image
+from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 
 LOCKED_AFTER = 30
 """So many pictures the camera may focus and expose by itself; then what it found is locked."""
+USUAL_PX = (2304, 1296)
+"""Asked for before there is a table: the whole sensor of Camera Module 3, two by two pixels together."""
 FORMAT = "BGR888"
 """Named after the order in a 32 bit word: the bytes, and so the array, are R, G, B."""
 KEPT = ("ExposureTime", "AnalogueGain", "ColourGains")
@@ -32,7 +33,7 @@ class PiFeed:
         self._camera = camera
         self._taken = 0
 
-    def picture(self) -> Image:
+    def picture(self) -> Picture:
         """The next; raises CameraLost."""
         try:
             request = self._camera.capture_request()
@@ -45,7 +46,7 @@ class PiFeed:
         self._taken += 1
         if self._taken == LOCKED_AFTER:
             self._camera.set_controls(_locked(told))
-        return np.ascontiguousarray(image, np.uint8)
+        return Picture(np.ascontiguousarray(image, np.uint8), told.get("LensPosition"))
 
     def close(self) -> None:
         """Let go of the device."""
@@ -60,8 +61,9 @@ def _locked(told: dict[str, Any]) -> dict[str, Any]:
     return controls
 
 
-def open_camera(argument: str, setup: Setup) -> LiveCamera:
-    """`picamera:0`: the camera of that number, at the size of table.json; focus, exposure and white balance are locked after some seconds."""
+def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
+    """`picamera:0` or `picamera:0@2304x1296`: the camera of that number; focus, exposure and white balance are locked after some seconds."""
+    argument, size = wanted_size(argument, setup, USUAL_PX)
     if not argument.isdecimal():
         raise InputError(f"camera: picamera: expected the number of a camera, such as picamera:0, got {argument!r}")
     try:
@@ -69,7 +71,6 @@ def open_camera(argument: str, setup: Setup) -> LiveCamera:
     except ImportError as error:
         said = "sudo apt install python3-picamera2, and an environment made with --system-site-packages"
         raise InputError(f"camera: picamera: expected the package picamera2, which is not here; {said}; or use rpicam:") from error
-    size = setup.camera.width, setup.camera.height
 
     def connect() -> Feed:
         try:

@@ -14,8 +14,8 @@ from table.setup import Setup
 from vision.cameras import CameraLost
 from vision.cameras.files import decode_image
 from vision.cameras.jpeg import JpegStream
-from vision.cameras.live import CLOSING_S, Feed, LiveCamera
-from vision.frame import Image
+from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
+from vision.cameras.picamera import USUAL_PX
 
 PROGRAMS = ("rpicam-vid", "libcamera-vid")
 """The program's name, and the one that it had before 2023."""
@@ -32,7 +32,7 @@ class PipeFeed:
         self._program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0)
         self._stream = JpegStream()
 
-    def picture(self) -> Image:
+    def picture(self) -> Picture:
         """The next whole picture; raises CameraLost, with the program's last words, where it ends."""
         assert self._program.stdout is not None
         while (data := self._stream.next()) is None:
@@ -41,7 +41,7 @@ class PipeFeed:
                 raise CameraLost(self._last_words())
             self._stream.feed(chunk)
         try:
-            return decode_image(data, "camera")
+            return Picture(decode_image(data, "camera"))
         except InputError as error:
             raise CameraLost(f"it sent a broken picture ({error})") from error
 
@@ -64,7 +64,7 @@ class PipeFeed:
         return f"{self._name} ended with code {code}" + (f": {lines[-1].strip()}" if lines else "")
 
 
-def open_camera(argument: str, setup: Setup) -> LiveCamera:
+def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     """`rpicam:` or `rpicam:OPTIONS`: the options of rpicam-vid, as in `rpicam:--lens-position 4.2 --shutter 8000 --gain 2 --awbgains 1.9,1.6`.
 
     What is not locked by such options the camera chooses as it goes.
@@ -76,7 +76,8 @@ def open_camera(argument: str, setup: Setup) -> LiveCamera:
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         raise InputError("camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry Pi OS: sudo apt install rpicam-apps")
-    size = ["--width", str(setup.camera.width), "--height", str(setup.camera.height)]
+    width, height = (setup.camera.width, setup.camera.height) if setup is not None else USUAL_PX
+    size = ["--width", str(width), "--height", str(height)]
     fixed = ["--codec", "mjpeg", "--quality", str(QUALITY), "--framerate", str(RATE_HZ), "--timeout", "0", "--nopreview", "--flush", "--output", "-"]
 
     def connect() -> Feed:

@@ -17,7 +17,7 @@ class VideoCamera:
 
     simulated = False
 
-    def __init__(self, path: Path, setup: Setup) -> None:
+    def __init__(self, path: Path, setup: Setup | None) -> None:
         """Raises InputError for no such file, no video, or one of another size than the table's."""
         if not path.is_file():
             raise InputError(f"camera: expected a video file, got {path}")
@@ -25,8 +25,8 @@ class VideoCamera:
         self._capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
         if not self._capture.isOpened():
             raise InputError(f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read")
-        size, expected = self._size(), (setup.camera.width, setup.camera.height)
-        if size != expected:
+        size = self._size()
+        if setup is not None and size != (expected := (setup.camera.width, setup.camera.height)):
             self._capture.release()
             raise InputError(f"{path}: expected {expected[0]} x {expected[1]} px as table.json says, got {size[0]} x {size[1]} px")
         self._closed = False
@@ -55,6 +55,6 @@ class VideoCamera:
         self._capture.release()
 
 
-def open_camera(argument: str, setup: Setup) -> VideoCamera:
+def open_camera(argument: str, setup: Setup | None) -> VideoCamera:
     """`video:PATH`: the frames of a file."""
     return VideoCamera(Path(argument), setup)
