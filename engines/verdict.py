@@ -62,7 +62,25 @@ class CannotSee(_Verdict):
         return False
 
 
-Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutOfSync(_Verdict):
+    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other."""
+
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted(_Verdict):
+    """Heard, and no ruling to announce: a die, a vote.  `moves` take the state there.
+
+    The moves of a `secret` one are kept and shown to nobody; `said` and `evidence` must not tell them.
+    """
+
+    moves: tuple[str, ...]
+    secret: bool = False
+
+
+Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Noted
 
 
 def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any]) -> Refused:

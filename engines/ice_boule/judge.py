@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations, permutations
+from typing import Any, Literal
+
+import msgspec
 
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
+from engines.heard import read_heard
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
 from engines.ice_boule.layout import Layout
@@ -21,10 +25,23 @@ from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, 
 from engines.ice_boule.state import State
 from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from table.boards import Board
 from table.observation import SURE, Observation, SeenPiece
 
 
-def judge(state: State, seen: Observation, before: Observation | None) -> Verdict:
+class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player, alone with pieces left, throws no more."""
+
+    player: str
+    stop: Literal[True]
+
+
+def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}`."""
+    return judge_stop(state, read_heard(said, StopSaid).player)
+
+
+def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
     """What happened on a table on which nothing moves any more."""
     if ended := outcome(state):
         return Waiting(code="boule.over", said=f"The game is over: {ended}.", rests_on="Goal")
