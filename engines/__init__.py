@@ -9,6 +9,7 @@ from engines import ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
 from engines.errors import Violation
 from engines.rulings import Ruling
 from engines.verdict import Accepted, Ambiguous, Verdict
+from table.boards import Board
 from table.observation import Observation
 
 
@@ -56,8 +57,22 @@ class Rules(Protocol):
 class Game(Rules, Protocol):
     """A game that can be refereed from what a camera saw."""
 
-    def judge(self, state: Any, seen: Observation, before: Observation | None) -> Verdict:
-        """A verdict on a settled table; `before` is the one that the last accepted verdict rested on."""
+    def set_up(self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> Any:
+        """The state before the first move on this board (None: the usual one); raises InputError for what the game is not played on."""
+
+    def judge(self, state: Any, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
+        """A verdict on a settled table; `before` is the one that the last accepted verdict rested on, `board` where its spaces are.
+
+        `before` is None before the first verdict of a game: then a game that begins from a set-up accepts that, with no moves,
+        or waits for it and says what is missing.  It is None too when the program has just begun to look at a game that is under way.
+        """
+
+    def hear(self, state: Any, said: Mapping[str, Any]) -> Verdict:
+        """A verdict on what does not come through the lens: a line of inputs.jsonl without its time, `{"player": "red", "die": 5}`.
+
+        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no use now.
+        Raises InputError for what the game cannot understand at any time.
+        """
 
     def judge_answer(self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
         """What people decided about a question: the label of a choice, or readings in mm by what was measured.
@@ -69,7 +84,7 @@ class Game(Rules, Protocol):
         """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""
 
 
-REFEREED: dict[str, Game] = {ice_boule.NAME: ice_boule}
+REFEREED: dict[str, Game] = {game.NAME: game for game in (ice_boule, icebreaker, zamboni_wars)}
 """Games with a judge, by name."""
 GAMES: dict[str, Rules] = {game.NAME: game for game in (zamboni_wars, icebreaker, ice_storm, ice_boule, icefloe)}
 """All games whose rules are here, by name."""

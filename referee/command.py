@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -48,6 +48,12 @@ class Declare(_Command, frozen=True, kw_only=True, tag="declare"):
     moves: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
+class Hear(_Command, frozen=True, kw_only=True, tag="hear"):
+    """What does not come through the lens, as a die or a button sends it: `{"player": "red", "die": 5}`; the game understands it."""
+
+    said: dict[str, Any]
+
+
 class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
     """Look away: frames are shown and not judged."""
 
@@ -62,7 +68,7 @@ class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
     players: tuple[str, ...] = ()
 
 
-Command = Answer | Correct | Undo | Declare | Pause | Resume | NextGame
+Command = Answer | Correct | Undo | Declare | Hear | Pause | Resume | NextGame
 
 
 def parse_command(raw: object) -> Command:

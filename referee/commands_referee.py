@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from referee.events import Asked, Record, Ruled
+from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening, parse_rulings
 from referee.session import Session
-from table.errors import InputError
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -51,15 +51,14 @@ def referee(
     """
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
-    if inputs:
-        _check_inputs(inputs, game)
+    heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
         started = opening(game, tuple(players.split(",")), parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
         session = stack.enter_context(closing(Session.begin(log, started)))
-        loop = Referee(camera, setup, Watch(), session, reference)
+        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard)
 
         def work() -> None:
             try:
@@ -74,17 +73,6 @@ def referee(
             if line := _line(record, as_json):
                 click.echo(line)
         worker.result()
-
-
-def _check_inputs(path: Path, game: str) -> None:
-    """Ice Boule is decided by the table alone, so what else came in would be lost: it is refused."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected one JSON object a line, but it is not text") from error
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            raise InputError(f"{path.name}: line {number}: expected nothing, {game} takes no inputs but the table, got {line[:60]!r}")
 
 
 def _line(record: Record, as_json: bool) -> str:

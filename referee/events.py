@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -47,14 +47,14 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
 
 
 class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
-    """The referee ruled on a settled table, by its own eyes.
+    """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no observation.
 
     `moves` are those that were played (accepted) or tried (refused).  `state` is the engine's state document after
     the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
     that it rests on is the record's frame.
     """
 
-    verdict: Literal["accepted", "refused", "cannot_see"]
+    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync"]
     code: str
     said: str
     rests_on: str = ""
@@ -63,6 +63,22 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
     evidence: dict[str, Any] = {}
     state: dict[str, Any] = {}
     observation: dict[str, Any] | None = None
+
+
+class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
+    """The referee heard what does not come through the lens, and there was nothing to announce: a die, a vote.
+
+    `moves` count.  Those of a `secret` one are shown to nobody (`record_document` leaves them out); the log keeps them.
+    """
+
+    code: str
+    said: str
+    rests_on: str = ""
+    player: str | None = None
+    moves: tuple[str, ...] = ()
+    secret: bool = False
+    evidence: dict[str, Any] = {}
+    state: dict[str, Any] = {}
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,7 +168,7 @@ class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     reason: str = ""
 
 
-Event = SessionStarted | GameStarted | Ruled | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
+Event = SessionStarted | GameStarted | Ruled | Noted | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,6 +224,10 @@ def decode(text: str, where: str) -> Event:
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """A record as plain data for JSON: seq, session, at_ms, frame, schema, fact and the fact's own fields."""
+    """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the fact's own fields.
+
+    The moves of what was noted in secret are left out.
+    """
     place = {"seq": record.seq, "session": record.session, "at_ms": record.at_ms, "frame": record.frame}
-    return {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event)}
+    document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event)}
+    return document | {"moves": []} if document.get("secret") else document

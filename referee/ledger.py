@@ -13,6 +13,7 @@ from referee.events import (
     Corrected,
     Declared,
     GameStarted,
+    Noted,
     Paused,
     Record,
     Resumed,
@@ -21,12 +22,14 @@ from referee.events import (
     SessionStarted,
     Undone,
 )
+from table.boards import Board
+from table.documents import convert
 from table.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Moves that count: ruled in record `seq`, by force of record `by` (the same, or its latest correction)."""
+    """Moves that count: ruled or noted in record `seq`, by force of record `by` (the same, or its latest correction)."""
 
     seq: int
     by: int
@@ -39,9 +42,9 @@ class Standing:
 class Ledger:
     """The state of a session after record `seq`.
 
-    `state` is the engine's; `standing` are the rulings of this game that count, in order; `rulings` the records of
-    this game that may be corrected; `question` is the open Asked record; `ends` are the ends of this game that are
-    over, as the engine's documents say it; `earlier` is the game before, as it was left.
+    `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
+    in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record; `ends` are the
+    ends of this game that are over, as the engine's documents say it; `earlier` is the game before, as it was left.
     """
 
     engine: Game
@@ -51,6 +54,7 @@ class Ledger:
     game_seq: int
     players: tuple[str, ...]
     options: dict[str, str]
+    board: Board | None
     state: Any
     standing: tuple[Standing, ...] = ()
     rulings: frozenset[int] = frozenset()
@@ -79,8 +83,9 @@ def begin(record: Record, games: Games) -> Ledger:
         why = ", whose rules are here but not yet a judge of what is seen" if started.game in GAMES else ""
         raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}{why}")
     engine = games[started.game]
-    state = engine.start(started.players, started.rulings)
-    return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, state)
+    board: Board | None = convert(started.table["board"], Board, "table", "board") if "board" in started.table else None  # type: ignore[arg-type]  # a union is a type to msgspec
+    state = engine.set_up(started.players, started.rulings, board)
+    return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, board, state)
 
 
 def fold(records: Iterable[Record], games: Games) -> Ledger:
@@ -104,13 +109,14 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case SessionStarted():
             raise InputError(f"record {record.seq}: expected no second start of session {ledger.session}")
         case GameStarted():
-            state = now.engine.start(event.players, event.rulings)
-            return Ledger(
-                now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, state, paused=now.paused, earlier=ledger
-            )
+            state = now.engine.set_up(event.players, event.rulings, now.board)
+            begun = Ledger(now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, now.board, state)
+            return replace(begun, paused=now.paused, earlier=ledger)
         case Ruled():
-            moves = event.moves if event.verdict == "accepted" else ()
-            return _count(replace(now, rulings=now.rulings | {record.seq}), Standing(record.seq, record.seq, moves))
+            ruled = replace(now, rulings=now.rulings | {record.seq})
+            return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
+        case Noted():
+            return _count(replace(now, rulings=now.rulings | {record.seq}), Standing(record.seq, record.seq, event.moves))
         case Asked():
             return replace(now, question=record)
         case Answered():
@@ -132,9 +138,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
 
 
 def _count(ledger: Ledger, new: Standing) -> Ledger:
-    """With the moves of `new` played after all that stand."""
-    if not new.moves:
-        return ledger
+    """With the moves of `new` played after all that stand; what has none stands too, as a set-up that was accepted does."""
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
     for move in new.moves:
         running = engine.state_document(state).get("end") is None
@@ -146,7 +150,7 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
     """With other moves standing, all played again from the start of the game."""
-    state = ledger.engine.start(ledger.players, ledger.options)
+    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
     ledger = replace(ledger, state=state, ends=(), standing=())
     for entry in sorted(standing, key=lambda entry: entry.seq):
         ledger = _count(ledger, entry)
@@ -157,7 +161,8 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
     new = Standing(record.seq, record.seq, answered.moves, ledger.question)
-    return _count(replace(ledger, question=None, rulings=ledger.rulings | {record.seq}), new)
+    settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
+    return _count(settled, new) if new.moves else settled
 
 
 def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, assert_never
+from itertools import takewhile
+from typing import Any, Literal, Protocol
 
-from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Verdict, Waiting
-from referee.events import Answered, Asked, Choice, Ruled
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
+from referee.events import Answered, Asked, Noted, Ruled
+from referee.facts import fact_of
+from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
+from table.errors import InputError
 from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
 from vision.cameras.files import encode_jpeg
 from vision.frame import Frame
 
-Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "paused", "cannot see", "camera lost", "ended"]
+Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
+LAST_MS = 2**53
+"""Later than any time of a recording."""
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 RESTLESS_MS = 4000
@@ -68,15 +74,22 @@ class Referee:
         reference: Frame | None = None,
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,
+        inputs: Sequence[Input] = (),
     ) -> None:
-        """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera."""
+        """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
+
+        `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
+        """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
         self._settle = Settle(hold_ms)
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
+        self._inputs = list(inputs)
         self._judged: Observation | None = None
+        self._judged_at = 0
         self._blind: Observation | None = None
+        self._open: Refused | OutOfSync | None = None
         self._ruled_on: dict[int, Observation] = {}
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
@@ -134,6 +147,8 @@ class Referee:
                     lost += 1
                     continue
                 lost = 0
+                if frame is None:
+                    self._hear(LAST_MS)
                 if frame is None or self._session.ledger.ended:
                     said = "There are no more pictures." if frame is None else "The session has ended."
                     break
@@ -150,8 +165,20 @@ class Referee:
         self._tell("camera lost", f"The camera is lost ({error}). The game waits; trying again in {retry_s:g} s.")
         self._pause(retry_s)
 
+    def _hear(self, at_ms: int) -> None:
+        """All recorded inputs up to a time; raises InputError for one that the game does not understand."""
+        due = list(takewhile(lambda heard: heard.at_ms <= at_ms, self._inputs))
+        del self._inputs[: len(due)]
+        for heard in due:
+            self._session.tick(heard.at_ms)
+            try:
+                self._session.hear(heard.said)
+            except InputError as error:
+                raise InputError(f"{heard.where}: {error}") from error
+
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
+        self._hear(frame.at_ms)
         self._session.tick(frame.at_ms)
         seen = self._observe(frame, self._setup, self._reference)
         with self._changed:
@@ -180,8 +207,8 @@ class Referee:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
-        elif self._judged is not None and agree(self._judged, settled):
-            self._tell("waiting", self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
+        elif self._judged is not None and agree(self._judged, settled) and not self._news(ledger):
+            self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
         else:
             self._judge(frame, settled, ledger)
 
@@ -193,22 +220,38 @@ class Referee:
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
-        verdict = ledger.engine.judge(ledger.state, settled, self._before(ledger))
-        event = _event(verdict, _document(settled, ledger))
-        repeated = isinstance(verdict, CannotSee) and self._blind is not None and agree(self._blind, settled)
-        if event is not None and not repeated:
+        verdict = ledger.engine.judge(ledger.state, settled, self._before(ledger), self._setup.board)
+        event = fact_of(verdict, _document(settled, ledger))
+        if event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, encode_jpeg(frame.image, KEPT_QUALITY), after=ledger.seq)
             if record is None:
                 return
             self._ruled_on[record.seq] = settled
-        self._said, self._said_at = verdict.said, self._session.ledger.seq
+        self._said, self._said_at = _said(verdict), self._session.ledger.seq
+        self._blind = settled if isinstance(verdict, CannotSee) else None
+        if not isinstance(verdict, CannotSee):
+            self._judged, self._judged_at = settled, self._said_at
+            self._open = verdict if isinstance(verdict, Refused | OutOfSync) else None
+        self._tell(_status(verdict), self._said)
+
+    def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
+        """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
         if isinstance(verdict, CannotSee):
-            self._blind = settled
-            self._tell("cannot see", verdict.said)
-        else:
-            self._blind = None
-            self._judged = settled
-            self._tell("asking" if isinstance(verdict, Ambiguous) else "waiting", verdict.said)
+            return self._blind is not None and agree(self._blind, settled)
+        if ledger.seq != self._said_at:
+            return False
+        if isinstance(verdict, OutOfSync):
+            return isinstance(self._open, OutOfSync)
+        if not isinstance(verdict, Refused) or not isinstance(self._open, Refused):
+            return False
+        return (verdict.code, verdict.tried, verdict.said) == (self._open.code, self._open.tried, self._open.said)
+
+    def _news(self, ledger: Ledger) -> bool:
+        """Since the table was judged, was something heard, or the record of a table out of step with it changed?"""
+        if ledger.seq == self._judged_at:
+            return False
+        events = [record.event for record in self._session.records(self._judged_at)]
+        return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
 
     def _before(self, ledger: Ledger) -> Observation | None:
         """The table on which the last ruling that stands was made by eye; None if this run of the program has made none."""
@@ -221,6 +264,23 @@ class Referee:
             self._changed.notify_all()
 
 
+def _status(verdict: Verdict | None) -> Status:
+    """What the referee does after a verdict."""
+    match verdict:
+        case Ambiguous():
+            return "asking"
+        case OutOfSync():
+            return "out of sync"
+        case CannotSee():
+            return "cannot see"
+        case _:
+            return "waiting"
+
+
+def _said(verdict: Verdict) -> str:
+    return " ".join((verdict.said, *verdict.differences)) if isinstance(verdict, OutOfSync) else verdict.said
+
+
 def _asked(ledger: Ledger) -> Asked:
     asked = ledger.question.event if ledger.question else None
     assert isinstance(asked, Asked)
@@ -230,40 +290,3 @@ def _asked(ledger: Ledger) -> Asked:
 def _document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
     """`rinkside-observation/1` with what the game measures in it."""
     return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)
-
-
-def _event(verdict: Verdict, observation: dict[str, Any]) -> Ruled | Asked | None:
-    """The fact that a verdict becomes; None where there is nothing to tell."""
-    match verdict:
-        case Accepted():
-            ruled: Literal["accepted", "refused", "cannot_see"] = "accepted"
-            moves = verdict.moves
-        case Refused():
-            ruled, moves = "refused", verdict.tried
-        case CannotSee():
-            ruled, moves = "cannot_see", ()
-        case Ambiguous():
-            choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
-            return Asked(
-                code=verdict.code,
-                said=verdict.said,
-                choices=choices,
-                rests_on=verdict.rests_on,
-                player=verdict.player,
-                evidence=verdict.evidence,
-                observation=observation,
-            )
-        case Waiting():
-            return None
-        case _:
-            assert_never(verdict)
-    return Ruled(
-        verdict=ruled,
-        code=verdict.code,
-        said=verdict.said,
-        rests_on=verdict.rests_on,
-        player=verdict.player,
-        moves=moves,
-        evidence=verdict.evidence,
-        observation=observation,
-    )

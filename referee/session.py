@@ -6,7 +6,7 @@ A record is published only after it is on disk.  Safe to use from many threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self, assert_never
 
 import msgspec
@@ -15,7 +15,7 @@ import engines
 from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
 from referee import view as pages
-from referee.command import Answer, Command, Correct, Declare, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Undo
 from referee.events import (
     Answered,
     Asked,
@@ -31,6 +31,7 @@ from referee.events import (
     SessionStarted,
     Undone,
 )
+from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
 from table.errors import InputError
@@ -122,8 +123,31 @@ class Session:
             except ValueError as error:
                 raise InputError(f"{type(command).__name__.lower()}: the moves that would then stand are not legal: {error}") from error
 
+    def hear(self, said: Mapping[str, Any]) -> Record | None:
+        """Judge what does not come through the lens at the time of the last `tick`; None where the game has no use for it now.
+
+        There is one question at a time: what would raise another one has no use either.
+
+        Raises InputError for what the game does not understand.
+        """
+        with self._changed:
+            event = fact_of(self._ledger.engine.hear(self._ledger.state, said))
+            if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
+                return None
+            return self._append(event)
+
+    def _heard(self, said: Mapping[str, Any]) -> Event:
+        verdict = self._ledger.engine.hear(self._ledger.state, said)
+        if (event := fact_of(verdict)) is None:
+            raise InputError(f"not now: {verdict.said}")
+        if isinstance(event, Asked) and self._ledger.question is not None:
+            raise InputError(f"question {self._ledger.question.seq} is open: answer it or take it back first")
+        return event
+
     def _event(self, command: Command) -> Event:
         match command:
+            case Hear():
+                return self._heard(command.said)
             case Answer():
                 return self._answered(command)
             case Correct():

@@ -23,8 +23,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                  {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said": "...", "rests_on": "ruling ice_boule.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
-         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | asked | answered | corrected | undone | declared
-          "verdict": "accepted",          # accepted | refused | cannot_see | ambiguous (asked) | by hand (people's)
+         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone | declared
+          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Answered, Asked, Corrected, Declared, Event, Record, Ruled, Undone
+from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled, Undone
 from referee.ledger import Ledger
 
 VERDICTS_SHOWN = 30
@@ -155,6 +155,8 @@ def _verdict(event: Event) -> dict[str, Any] | None:
     match event:
         case Ruled():
             line |= {"kind": "ruled", "verdict": event.verdict, "moves": list(event.moves), "evidence": event.evidence}
+        case Noted():
+            line |= {"kind": "noted", "verdict": "noted", "moves": [] if event.secret else list(event.moves), "evidence": event.evidence}
         case Asked():
             line |= {"kind": "asked", "verdict": "ambiguous", "evidence": event.evidence}
         case Answered():
@@ -167,7 +169,7 @@ def _verdict(event: Event) -> dict[str, Any] | None:
             line |= {"kind": "undone", "refers_to": event.undoes}
         case _:
             return None
-    if isinstance(event, Ruled | Asked | Answered):
+    if isinstance(event, Ruled | Noted | Asked | Answered):
         line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
     if isinstance(event, Answered | Corrected | Undone | Declared):
         line |= {"verdict": "by hand", "decided_by": event.decided_by}

@@ -1,8 +1,8 @@
 """Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .8."""
 
 from engines.ice_boule.document import measurement, state_document
-from engines.ice_boule.judge import judge, judge_answer, judge_stop
-from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
+from engines.ice_boule.judge import hear, judge, judge_answer, judge_stop
+from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
 
 NAME = "ice_boule"
 
@@ -10,6 +10,7 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "hear",
     "judge",
     "judge_answer",
     "judge_stop",
@@ -18,6 +19,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "set_up",
     "start",
     "state_document",
     "turn",

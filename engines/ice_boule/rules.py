@@ -17,6 +17,7 @@ from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fres
 from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
+from table.boards import Board
 from table.pieces import COLOURS
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
@@ -79,6 +80,11 @@ def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
     Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
+
+
+def set_up(players: Sequence[str], rulings: Mapping[str, str], _board: Board | None) -> State:
+    """As `start`: any ground will do."""
+    return start(players, rulings)
 
 
 def play(state: State, move: Move) -> State:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engines.errors import InvalidNotation
-from engines.verdict import Accepted, Ambiguous, CannotSee, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5
 
@@ -27,6 +27,10 @@ def start(players, rulings):
     if len(set(players)) < 2 or rulings.keys() - {"open"}:
         raise ValueError("pegs needs two players or more, and has one ruling, open")
     return State(tuple(players))
+
+
+def set_up(players, rulings, _board):
+    return start(players, rulings)
 
 
 def parse_move(text):
@@ -64,7 +68,19 @@ def judge_answer(asked, answer, decided_by="the players"):
     return Accepted(code=asked.code, said=f"{choice.label}: {decided_by}", moves=choice.moves)
 
 
-def judge(state, seen, before):
+def hear(_state, said):
+    """A player says that they put one down blindly, or in secret, or how many are in hand."""
+    match said:
+        case {"player": player, "put": "blindly"}:
+            return Accepted(code="pegs.put", said=f"{player} put one down.", moves=(player,), player=player)
+        case {"player": player, "put": "secretly"}:
+            return Noted(code="pegs.secret", said="Somebody put one down.", moves=(player,), secret=True)
+        case {"player": player, "hand": int()}:
+            return Waiting(code="pegs.hand", said="So many are left.", player=player)
+    raise InvalidNotation(f"expected put or hand, got {said}")
+
+
+def judge(state, seen, before, _board):
     facts = {"player": state.next, "rests_on": "Pegs", "evidence": {"before": None if before is None else len(before.pieces)}}
     if any(piece.colour_probability < 0.9 for piece in seen.pieces):
         return CannotSee(code="pegs.colour", said="A piece has no sure colour.", **facts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def watch(session, shots):
             pass
 
     film = Film()
-    Referee(film, None, lambda *_, **__: film.left.pop(0), session).run()
+    Referee(film, SimpleNamespace(board=None), lambda *_, **__: film.left.pop(0), session).run()
 
 
 def rulings(session):

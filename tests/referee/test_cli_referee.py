@@ -107,8 +107,29 @@ def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(fo
     assert "000002750.jpg" in result.stderr
 
 
-def test_inputs_that_the_game_has_no_use_for_are_refused(folder: Path) -> None:
-    (folder / "inputs.jsonl").write_text('\n{"t_ms": 5200, "player": "red", "die": 5}\n')
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"t_ms": 5200, "player": "red", "die": 5}', "the keys player, stop"),
+        ('{"t_ms": 1, "player": "red", "stop": 1}', "true"),
+        ('{"player": "red", "stop": true}', "t_ms"),
+        ('{"t_ms": "soon", "player": "red", "stop": true}', "a whole number"),
+        ("stop", "a JSON object"),
+        ("[1]", "a JSON object"),
+    ],
+)
+def test_inputs_that_the_game_does_not_understand_are_one_line(folder: Path, line: str, expected: str) -> None:
+    (folder / "inputs.jsonl").write_text(f"\n{line}\n")
     result = referee(folder, "--json")
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "inputs.jsonl: line 2" in result.stderr
+    assert expected in result.stderr
+
+
+def test_what_was_heard_is_judged_at_its_own_time(folder: Path) -> None:
+    (folder / "inputs.jsonl").write_text('{"t_ms": 3300, "player": "green", "stop": true}\n{"t_ms": 2900, "player": "red", "stop": true}\n')
+    records = [json.loads(line) for line in referee(folder, "--json").stdout.splitlines()]
+    assert [(record["t_ms"], record["verdict"], record["player"]) for record in records[2:4]] == [
+        (2900, "refused", "red"),
+        (3300, "refused", "green"),
+    ]

@@ -1,0 +1,33 @@
+"""Verdicts as the facts that the log keeps."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
+from engines.verdict import Noted as Heard
+from referee.events import Asked, Choice, Noted, Ruled
+
+
+def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Ruled | Asked | Noted | None:
+    """The fact that a verdict becomes; None where there is nothing to tell.  `observation` is what it rests on, None for what was heard."""
+    common: dict[str, Any] = {name: getattr(verdict, name) for name in ("code", "said", "rests_on", "player", "evidence")}
+    match verdict:
+        case Accepted():
+            return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
+        case Refused():
+            return Ruled(verdict="refused", moves=verdict.tried, observation=observation, **common)
+        case CannotSee():
+            return Ruled(verdict="cannot_see", observation=observation, **common)
+        case OutOfSync():
+            common["evidence"] = verdict.evidence | {"differences": list(verdict.differences)}
+            return Ruled(verdict="out_of_sync", observation=observation, **common)
+        case Ambiguous():
+            choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
+            return Asked(choices=choices, observation=observation, **common)
+        case Heard():
+            return Noted(moves=verdict.moves, secret=verdict.secret, **common)
+        case Waiting():
+            return None
+        case _:
+            assert_never(verdict)

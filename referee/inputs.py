@@ -1,0 +1,38 @@
+"""What does not come through the lens, recorded beside the pictures: `inputs.jsonl`, one JSON object a line.
+
+`{"t_ms": 5200, "player": "red", "die": 5}`: the camera's clock, and what the game's `hear` understands.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from table.documents import convert, read_text, shown
+from table.errors import InputError
+
+
+class Input(NamedTuple):
+    """What was said at a time of the camera's clock; `where` names the line in messages."""
+
+    at_ms: int
+    said: dict[str, Any]
+    where: str
+
+
+def read_inputs(path: Path) -> tuple[Input, ...]:
+    """The lines of a file, by time, those of one time as they stand; raises InputError with the line of the first mistake."""
+    lines = read_text(path, "one JSON object a line").splitlines()
+    inputs = [_read(line, f"{path.name}: line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return tuple(sorted(inputs, key=lambda heard: heard.at_ms))
+
+
+def _read(line: str, where: str) -> Input:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: expected a JSON object: {error}") from error
+    if not isinstance(said, dict) or "t_ms" not in said:
+        raise InputError(f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}")
+    return Input(convert(said.pop("t_ms"), int, where, "t_ms"), said, where)
