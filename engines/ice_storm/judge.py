@@ -45,7 +45,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     return judge_throw(look) if state.next else _judge_attack(look)
 
 
-def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+def hear(_state: State, said: Mapping[str, Any]) -> Verdict:
     """Nothing is heard in Ice Storm: raises InputError."""
     raise InputError(f"input: expected nothing, Ice Storm is decided by the board alone, got {dict(said)}")
 
@@ -84,7 +84,7 @@ def _several(look: Look, attacker: str) -> Refused:
     names = words.named(look.gone)
     said = f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that {attacker} takes."
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
-    return refusal(Violation("storm.attack", ATTACK, said), attacker, tried, {"gone": [piece.name for piece in look.gone]})
+    return refusal(Violation("storm.attack", ATTACK, said), attacker, tried, {"move": " ".join(piece.colour for piece in look.gone)})
 
 
 def _capture(look: Look, target: Piece) -> Verdict:
@@ -122,7 +122,7 @@ def _follow(after: State) -> str:
 
 def _evidence(state: State, target: Piece) -> dict[str, Any]:
     """All shots at a piece by those who may fire now."""
-    return {"target": str(target), "shots": [str(shot) for shot in shots(state) if shot.target == target.name]}
+    return {"move": target.colour, "target": str(target), "shots": [str(shot) for shot in shots(state) if shot.target == target.name]}
 
 
 def _who_can(look: Look, attacker: str) -> Ambiguous:

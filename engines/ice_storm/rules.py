@@ -21,7 +21,21 @@ from engines.rulings import choose
 from engines.words import listed
 from table.boards import Board
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "set_up", "shots", "start", "turn", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "set_up",
+    "shots",
+    "start",
+    "turn",
+    "violation",
+]
 
 DEPLOYMENT, ATTACK, SCORING = "Deployment", "Attack", "Scoring"
 FIRE = "Attack; rulings ice_storm.3 to ice_storm.5"

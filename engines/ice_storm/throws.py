@@ -14,7 +14,7 @@ from engines.errors import Violation
 from engines.ice_storm import words
 from engines.ice_storm.look import Look
 from engines.ice_storm.moves import LEANING, OFF, Change, Throw
-from engines.ice_storm.place import Place, Piece
+from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from table.clearance import clearance
@@ -149,7 +149,7 @@ def _two(look: Look, player: str) -> Verdict:
     """Two throws one after the other, told apart by whose turn it was; only where they moved nothing."""
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
     said = f"A {first.colour} and a {second.colour} piece are new on the board, and one is thrown at a time."
-    moves = []
+    moves: list[str] = []
     state = look.state
     for piece in (first, second):
         place = look.touches(piece).place

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, assert_never, cast
 
 import msgspec
 
@@ -94,7 +93,8 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
 
     Raises InputError for anything else.
     """
-    heard: Said = read_heard(said, VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid)
+    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid)
+    heard = cast(Said, read_heard(said, *forms))
     match heard:
         case VoteValue():
             return _vote(state, Vote(heard.player, heard.vote_value), VALUES)
@@ -144,7 +144,7 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
 def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
     """What counts and decides nothing yet."""
     if wrong := violation(state, move):
-        return _refused(wrong, move)
+        return _refused(wrong, move, move.player)
     said = {Coin: "laid a coin on a vote", Done: "lays no more coins"}[type(move)]
     if isinstance(move, Coin):
         said = f"laid {COINS[move.coin]} on {move.to}'s vote"
@@ -176,7 +176,7 @@ def _decided(state: State, heard: Decided) -> Verdict:
     move = parse_move(f"decide {heard.player} {heard.decides}")
     assert isinstance(move, Decision)
     if wrong := violation(state, move):
-        return _refused(wrong, move)
+        return _refused(wrong, move, move.player)
     if state.phase == "decide":
         return _counted(state, move)
     return _ruled(state, move, "icefloe.winner", "End of Game; ruling icefloe.8")
@@ -192,7 +192,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     if wrong is None and heard.player != state.torch:
         wrong = Violation("icefloe.removed_empty", EMPTYING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
     if wrong:
-        return _refused(wrong, none)
+        return _refused(wrong, none, heard.player)
     after = play(state, none)
     if after.phase != "torch":
         said = f"No empty tile goes. {turn(after)}"
@@ -204,7 +204,7 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
 
 def _ruled(state: State, move: Decision | Selection | Torch | Penalty, code: str, rests_on: str) -> Verdict:
     if wrong := violation(state, move):
-        return _refused(wrong, move)
+        return _refused(wrong, move, move.player)
     after = play(state, move)
     ended = outcome(after)
     said = f"{_what(state, move)} " + (f"The game is over: {ended}." if ended else turn(after))
@@ -229,5 +229,5 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty) -> str:
             assert_never(move)
 
 
-def _refused(wrong: Violation, move: Move) -> Refused:
-    return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=getattr(move, "player", None), tried=(str(move),))
+def _refused(wrong: Violation, move: Move, player: str) -> Refused:
+    return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),))

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from engines.errors import Violation
 from engines.icefloe.board import WEIGHT_MOST, Board
-from engines.icefloe.checks import MOVING, PLACING, REMOVING
+from engines.icefloe.checks import MOVING, REMOVING
 from engines.icefloe.look import DOUBT, Look
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
@@ -102,7 +101,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else turn(after))
-    return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)))
+    return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
 
 
 def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
@@ -111,6 +110,11 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
         empty = state.phase == "extra"
         return ("icefloe.removed_empty", state.torch, "Remove An Empty Tile") if empty else ("icefloe.removed", state.torch, REMOVING)
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
+
+
+def _short(move: Move) -> str:
+    """As people write it: of a tile that was removed only its name."""
+    return str(move.tile) if isinstance(move, Removal) else str(move)
 
 
 def _what(state: State, move: Move, after: State) -> str:
@@ -149,10 +153,10 @@ def _half_done(look: Look) -> Waiting | None:
     if moving.phase != "move":
         return None
     for move in legal_moves(moving):
-        if isinstance(move, Movement) and (sunk := play(moving, move).sunk):
-            if _fits(look, state.board.put(move.pyramid, move.target), sunk):
-                said = f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all that stands on it."
-                return Waiting(code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover)
+        sunk = play(moving, move).sunk
+        if isinstance(move, Movement) and sunk and _fits(look, state.board.put(move.pyramid, move.target), sunk):
+            said = f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all that stands on it."
+            return Waiting(code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover)
     return None
 
 
@@ -168,12 +172,13 @@ def _not_allowed(look: Look) -> Refused | OutOfSync:
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
-        return OutOfSync(code="icefloe.sync", said="The pond is not as it was left. Put it right.", player=look.state.next, differences=changes.said(look))
+        said = "The pond is not as it was left. Put it right."
+        return OutOfSync(code="icefloe.sync", said=said, player=look.state.next, differences=changes.said(look))
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
     said = f"{wrong.said} Put back what was {'taken' if isinstance(tried, Removal) else 'moved'}."
-    evidence = {"violation": wrong.code}
+    evidence = {"move": _short(tried), "violation": wrong.code}
     return Refused(code=code, said=said, rests_on=wrong.clause, player=player or look.state.torch, tried=(str(tried),), evidence=evidence)
 
 

@@ -148,8 +148,9 @@ class Look:
     @cached_property
     def _spurious(self) -> Array:
         """(pieces,): what it takes to read a piece if no pyramid is there; more where one stood before, less where none was read."""
-        still = [any(not moved(was, piece) for was in self.stood.values()) for piece in self.now.pieces]
-        nats = np.where([piece.pose_probability >= SURE or stood for piece, stood in zip(self.now.pieces, still, strict=True)], SPURIOUS, UNSURE_SPURIOUS)
+        stood = self.stood.values()
+        sure = [piece.pose_probability >= SURE or any(not moved(was, piece) for was in stood) for piece in self.now.pieces]
+        nats = np.where(sure, SPURIOUS, UNSURE_SPURIOUS)
         nats[self._ghosts] = 0.0
         return nats
 
