@@ -19,7 +19,7 @@ from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
 KNOCKED_SQUARES = 1.5
-"""A piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+"""The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
 _NEVER_MM = 1e6
 
 
@@ -44,7 +44,14 @@ class Look:
 
     def touches(self, piece: SeenPiece) -> Touches:
         """What a piece touches, by the ruling in force."""
-        return touches(piece, self.board, dict(self.state.rulings)["touching"])
+        if id(piece) not in self._touched:
+            self._touched[id(piece)] = touches(piece, self.board, dict(self.state.rulings)["touching"])
+        return self._touched[id(piece)]
+
+    @cached_property
+    def _touched(self) -> dict[int, Touches]:
+        """By the identity of a piece, which this look keeps alive."""
+        return {}
 
     @cached_property
     def seen(self) -> tuple[SeenPiece, ...]:
@@ -102,7 +109,7 @@ class Look:
     @cached_property
     def came_out(self) -> Counter[str]:
         """Colours of what lies off the board, or partly off, where nothing lay before."""
-        return Counter(self._now_outside[j].colour for j in range(len(self._now_outside)) if j not in {j for _, j in self._stayed_outside})
+        return Counter(self.now_outside[j].colour for j in range(len(self.now_outside)) if j not in {j for _, j in self._stayed_outside})
 
     @cached_property
     def left(self) -> Counter[str]:
@@ -155,19 +162,19 @@ class Look:
         return [was for was in self.before.pieces if id(was) not in alive] if self.before else []
 
     @cached_property
-    def _now_outside(self) -> list[SeenPiece]:
+    def now_outside(self) -> list[SeenPiece]:
         """What lies off the board or partly off."""
         return [*self.now.off_board, *(piece for piece in self.seen if self.touches(piece).on_board is False)]
 
     @cached_property
     def _then_outside(self) -> list[SeenPiece]:
         """What lay there before; where that is not known, what lies there now."""
-        return [*self.before.off_board, *self._dead] if self.before else self._now_outside
+        return [*self.before.off_board, *self._dead] if self.before else self.now_outside
 
     @cached_property
     def _stayed_outside(self) -> list[tuple[int, int]]:
         """Indexes, then and now, of what lies off the board where it lay before."""
-        then, now = self._then_outside, self._now_outside
+        then, now = self._then_outside, self.now_outside
         return [(i, j) for i, a in enumerate(then) for j, b in enumerate(now) if a.colour == b.colour and travel_mm(a, b) <= CARRIED_MM]
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
@@ -175,8 +182,8 @@ class Look:
         was = self._lay.get(piece.name)
         if was is None:
             return 0.0 if _compatible(piece.place, self.touches(now).place) else self.board.square_mm
-        travelled_mm = travel_mm(was, now)
-        return travelled_mm if travelled_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
+        middle_mm = float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
+        return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture."""

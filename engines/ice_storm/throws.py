@@ -21,7 +21,7 @@ from table.clearance import clearance
 from table.observation import SURE, SeenPiece
 from table.solids import Solid
 
-LEAN_MM = 2.0
+LEAN_MM = 3.0
 """Pieces that are read this near to each other may touch."""
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
@@ -39,8 +39,7 @@ def judge_throw(look: Look) -> Verdict:
     """What happened on the board while pieces are thrown."""
     player = str(look.state.next)
     if look.first and (look.leftover or len(look.new) != 1):
-        said = "Clear the board. " if look.leftover or look.new else ""
-        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+        return _before_the_round(look, player)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
         return _two(look, player)
@@ -51,6 +50,17 @@ def judge_throw(look: Look) -> Verdict:
     if look.new:
         return _thrown(look, player, look.new[0])
     return _nothing_new(look, player)
+
+
+def _before_the_round(look: Look, player: str) -> Verdict:
+    """The board is cleared for the first throw; where that went off it nothing but the piece beside the board tells."""
+    beside = [piece.colour for piece in look.now_outside]
+    if look.leftover or look.new or beside != [player]:
+        said = "Clear the board. " if look.leftover or look.new else ""
+        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+    said = f"A {player} piece lies beside the empty board. Was it thrown?"
+    choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
+    return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
@@ -128,12 +138,10 @@ def _leans(look: Look, piece: SeenPiece) -> bool | None:
     """
     others = [other.solid for other in look.seen if other is not piece]
     near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
-    if piece.on is not None:
+    if piece.on is not None or (piece.pose == "leaning" and near):
         return True
     if piece.pose == "leaning":
-        if near or piece.pose_probability >= SURE:
-            return True if near or not others else None
-        return False
+        return None
     if piece.pose_probability >= SURE or not near:
         return False
     return True if any(_overlap(piece.solid, other) for other in others) else None
@@ -164,6 +172,8 @@ def _two(look: Look, player: str) -> Verdict:
 def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     """A piece of somebody who does not throw now; where its colour is not sure, perhaps of the one who does."""
     colour = piece.colour
+    if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
+        return out_of_sync(look, "Put it right.")
     if piece.colour_probability < SURE and len(look.new) == 1:
         pieces = tuple(replace(each, colour=player) if each is piece else each for each in look.seen)
         other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
@@ -205,7 +215,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
 def out_of_sync(look: Look, what_to_do: str) -> OutOfSync:
     """Table and record disagree."""
     said = f"The board is not as it was left. {what_to_do}"
-    return OutOfSync(code="storm.sync", said=said, player=look.state.next or look.state.attacker, differences=look.differences)
+    return OutOfSync(code="storm.out_of_sync", said=said, player=look.state.next or look.state.attacker, differences=look.differences)
 
 
 def unclear(look: Look) -> CannotSee | None:

@@ -46,11 +46,11 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     stories = sorted(((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))), key=lambda told: told[:2])
     least = stories[0][0]
     if least - look.free_nats > DOUBT:
-        return _half_done(look) or _not_allowed(look)
+        changes = _changes(look)
+        return _half_done(look, changes) or _not_allowed(look, changes)
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
-    if len(rivals) > 1:
-        return _ask(look, rivals)
-    return _tell(look, rivals[0])
+    whole = [story for story in rivals if not look.differences(story.after.board)]
+    return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
 
 
 def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
     differences = look.differences(after.board)
     if differences:
         what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
-        return OutOfSync(code="icefloe.sync", said=f"{what} Put it right.", player=state.next, differences=differences)
+        return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
     if not story.moves:
         return Waiting(code=f"icefloe.{state.phase}", said=turn(state), player=state.next)
     move = story.moves[-1]
@@ -144,14 +144,17 @@ def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
 
 
-def _half_done(look: Look) -> Waiting | None:
-    """A tile has to be taken off with all that stands on it, and not all of it is gone."""
+def _half_done(look: Look, changes: _Changes) -> Waiting | None:
+    """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on it, and not all of it is gone."""
     state = look.state
     if state.phase == "remove" and _fits(look, state.board, state.tile):
         return Waiting(code="icefloe.remove", said=turn(state), rests_on=REMOVING, player=state.torch)
     moving = _next_to_move(state)[1]
     if moving.phase != "move":
         return None
+    if changes.lifted and moving.owner(changes.lifted) == moving.mover:
+        said = f"{changes.lifted} is off the pond: move it, or put it back. {turn(moving)}"
+        return Waiting(code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover)
     for move in legal_moves(moving):
         sunk = play(moving, move).sunk
         if isinstance(move, Movement) and sunk and _fits(look, state.board.put(move.pyramid, move.target), sunk):
@@ -164,16 +167,15 @@ def _fits(look: Look, board: Board, half_done: str | None) -> bool:
     return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(look.matched(board))
 
 
-def _not_allowed(look: Look) -> Refused | OutOfSync:
+def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     """No legal move explains the picture: what was tried, if that is one thing, else all that is different."""
-    changes = _changes(look)
     tried = _tried(look, changes)
     moving = _next_to_move(look.state)[1]
     state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
-        return OutOfSync(code="icefloe.sync", said=said, player=look.state.next, differences=changes.said(look))
+        return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look))
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
@@ -190,6 +192,11 @@ class _Changes(NamedTuple):
     lost: tuple[str, ...]
     got: tuple[str, ...]
     strangers: tuple[int, ...]
+
+    @property
+    def lifted(self) -> str:
+        """The pyramid that is gone where nothing else is different; empty otherwise."""
+        return self.gone[0] if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers) else ""
 
     def said(self, look: Look) -> tuple[str, ...]:
         """A sentence a thing."""

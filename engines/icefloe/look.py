@@ -87,30 +87,23 @@ class Look:
         """For pieces seen, by index, the pyramids that they are wherever they stand now."""
         stood = [floe.place if (floe := self.state.board.under(pyramid)) else "" for pyramid in self.pyramids]
         stays = np.array([[0.0 if place == was else STAYS for was in stood] for place in self.places]).reshape(self.identity.shape)
-        return _pairs(self.identity + stays, self._spurious, np.full(len(self.pyramids), MISSED), self.pyramids)
+        return _pairs(self.identity + stays, self._spurious, np.zeros(len(self.pyramids)), self.pyramids)
 
     @cached_property
     def free_nats(self) -> float:
-        """What it takes to see this wherever the pyramids may stand, and whatever tiles are there."""
-        known = {name: k for k, name in self.free.items()}
-        matched = sum(float(self.identity[k, self.pyramids.index(name)]) for name, k in known.items())
-        spurious = sum(float(nats) for k, nats in enumerate(self._spurious) if k not in self.free)
-        missed = sum(MISSED for name in self.pyramids if name not in known)
-        return matched + spurious + missed
+        """What it takes to see this wherever the pyramids may stand, or be gone, and whatever tiles are there."""
+        matched = sum(float(self.identity[k, self.pyramids.index(name)]) for k, name in self.free.items())
+        return matched + sum(float(nats) for k, nats in enumerate(self._spurious) if k not in self.free)
 
     def differences(self, board: Board) -> tuple[str, ...]:
         """What does not agree with a pond that explains the rest, a sentence a pyramid."""
         matched = self.matched(board)
-        found = {name: self.now.pieces[k] for k, name in matched.items()}
-        said = []
-        for floe in board.floes:
-            for name in floe.pyramids:
-                if name not in found:
-                    if self._missed[PLACES.index(floe.place)] == MISSED:
-                        said.append(f"{name} is not seen on {floe.place}.")
-                elif self._swapped(name, found[name]):
-                    said.append(f"{name} stood on {floe.place}, and a {found[name].colour} {found[name].size} stands there now.")
-        return (*said, *(f"A {self.now.pieces[k].colour} {self.now.pieces[k].size} stands on {self.places[k]}." for k in self.strangers(matched)))
+        where = {name: floe.place for floe in board.floes for name in floe.pyramids}
+        swapped = [(name, self.now.pieces[k]) for k, name in matched.items() if self._swapped(name, self.now.pieces[k])]
+        return (
+            *(f"{name} stood on {where[name]}, and a {piece.colour} {piece.size} stands there now." for name, piece in swapped),
+            *(f"A {self.now.pieces[k].colour} {self.now.pieces[k].size} stands on {self.places[k]}." for k in self.strangers(matched)),
+        )
 
     def strangers(self, matched: Mapping[int, str]) -> list[int]:
         """Indexes of pyramids that surely stand there and match nothing."""

@@ -11,7 +11,7 @@ from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import turn
-from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Tiles
 from table.observation import SURE, Observation
@@ -78,19 +78,30 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
 
 
-def _alike(look: Look, moves: list[Placing]) -> Ambiguous | None:
-    """Two pyramids of one suit that the picture does not tell apart."""
+def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
+    """Pyramids of one suit that the picture does not tell apart."""
+    pairs = [pair for pair in combinations(moves, 2) if _too_close(look, *pair)]
+    if not pairs:
+        return None
+    player = look.state.next
+    if len(pairs) > 1:
+        names = listed(f"{a.pyramid} and {b.pyramid}" for a, b in pairs)
+        said = f"The picture does not tell apart {names}. Turn them, or move them to the middle of their tiles."
+        return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
+    ((a, b),) = pairs
+    swapped = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
+    choices = [
+        Choice(f"{a.pyramid} stands on {first}, and {b.pyramid} on {second}", tuple(map(str, told)))
+        for told, first, second in ((moves, a.place, b.place), ([swapped.get(move, move) for move in moves], b.place, a.place))
+    ]
+    choices.append(Choice("Neither: put it right", ()))
+    said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
+    return Ambiguous(code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices))
+
+
+def _too_close(look: Look, a: Placing, b: Placing) -> bool:
+    """Might each be the other?"""
     seen_as = {name: k for k, name in look.free.items()}
-    for a, b in combinations(moves, 2):
-        i, j, x, y = seen_as[a.pyramid], seen_as[b.pyramid], look.pyramids.index(a.pyramid), look.pyramids.index(b.pyramid)
-        if look.identity[i, y] + look.identity[j, x] - look.identity[i, x] - look.identity[j, y] < DOUBT:
-            swapped = {a.pyramid: Placing(a.pyramid, b.place), b.pyramid: Placing(b.pyramid, a.place)}
-            other = [swapped.get(move.pyramid, move) for move in moves]
-            choices = [
-                Choice(f"{a.pyramid} stands on {first.place}, and {b.pyramid} on {second.place}", tuple(map(str, told)))
-                for told, first, second in ((moves, a, b), (other, swapped[a.pyramid], swapped[b.pyramid]))
-            ]
-            choices.append(Choice("Neither: put it right", ()))
-            said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
-            return Ambiguous(code="icefloe.alike", said=said, rests_on=PLACING, player=look.state.next, choices=tuple(choices))
-    return None
+    i, j, x, y = seen_as[a.pyramid], seen_as[b.pyramid], look.pyramids.index(a.pyramid), look.pyramids.index(b.pyramid)
+    nats = look.identity
+    return bool(nats[i, y] + nats[j, x] - nats[i, x] - nats[j, y] < DOUBT)
