@@ -17,7 +17,7 @@ def state_document(state: State) -> dict[str, Any]:
         {"next": "yellow",               # who chooses next; None while dice are rolled, and when the game is over
          "scores": {"yellow": 3, "red": 0},         # layers left
          "to_move": "yellow",            # whose turn it is; the winner when the game is over
-         "phase": "move",                # roll-off | roll | move | fire | shot | over
+         "phase": "move",                # roll-off | roll | move | fire | shot | hit | over
          "points": 5,                    # to be spent in the phase move, else None
          "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every other phase
          "zambonis": {"yellow": {"space": "a6", "facing": "E", "layers": 3}, "red": None},       # None: destroyed
