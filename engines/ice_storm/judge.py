@@ -66,8 +66,8 @@ def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
 def _judge_attack(look: Look) -> Verdict:
     """Somebody fires: one enemy piece is taken away, and nothing else changes."""
     state, attacker = look.state, str(look.state.attacker)
-    if hidden := unclear(look):
-        return hidden
+    if (unread := unclear(look)) is not None:
+        return unread
     if look.new or look.elsewhere:
         return out_of_sync(look, "Put it right.")
     if len(look.gone) > 1:

@@ -65,8 +65,8 @@ def _before_the_round(look: Look, player: str) -> Verdict:
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     """One piece more of the player who throws next."""
-    if hidden := unclear(look):
-        return hidden
+    if (unread := unclear(look)) is not None:
+        return unread
     return _decide(look, player, _readings(look, player, piece), _not_seen_outside(look, Counter()), _evidence(look, piece))
 
 
@@ -197,7 +197,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     own_gone = sum(piece.colour == player for piece in look.gone)
     thrown = look.came_out[player] - look.left[player] - own_gone
     if thrown == 1:
-        if unread := unclear(look):
+        if (unread := unclear(look)) is not None:
             return unread
         throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
         hidden = _not_seen_outside(look, Counter({player: 1}))
@@ -206,7 +206,8 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
         return _decide(look, player, read, hidden, _evidence(look))
     if look.gone or look.elsewhere:
-        return unclear(look) or out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.")
+        unread = unclear(look)
+        return out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.") if unread is None else unread
     if look.unread_mm:
         return _cannot_read(look)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)

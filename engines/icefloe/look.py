@@ -33,6 +33,7 @@ TILE = 8.0
 """A place is taken to have a tile that has none, or the other way round."""
 SWAPPED = 5.0
 """Another pyramid stands exactly where one stood."""
+NEVER = 1e6
 EDGE_MM = 1.0
 """A pyramid is put on a tile no more exactly than this."""
 STAYS = 3.0
@@ -86,8 +87,20 @@ class Look:
     def free(self) -> dict[int, str]:
         """For pieces seen, by index, the pyramids that they are wherever they stand now."""
         stood = [floe.place if (floe := self.state.board.under(pyramid)) else "" for pyramid in self.pyramids]
-        stays = np.array([[0.0 if place == was else STAYS for was in stood] for place in self.places]).reshape(self.identity.shape)
+        stays = np.array([[STAYS * (was not in ("", place)) for was in stood] for place in self.places]).reshape(self.identity.shape)
         return _pairs(self.identity + stays, self._spurious, np.zeros(len(self.pyramids)), self.pyramids)
+
+    def rivals(self) -> set[frozenset[str]]:
+        """Pyramids, a set for each case, that may well have been taken for one another."""
+        found = set()
+        least = self.free_nats
+        for k, name in self.free.items():
+            nats = self.identity.copy()
+            nats[k, self.pyramids.index(name)] = NEVER
+            other = _pairs(nats, self._spurious, np.zeros(len(self.pyramids)), self.pyramids)
+            if len(other) == len(self.free) and sum(float(nats[i, self.pyramids.index(named)]) for i, named in other.items()) - least < DOUBT:
+                found.add(frozenset(named for i, named in other.items() if self.free.get(i) != named))
+        return found
 
     @cached_property
     def free_nats(self) -> float:
@@ -112,7 +125,7 @@ class Look:
     def _swapped(self, name: str, now: SeenPiece) -> bool:
         """Was it surely read as what it is before, and as something else now?"""
         was = self.stood.get(name)
-        return was is not None and all(map(stands, (was, now))) and _is(was, name) and not _is(now, name)
+        return was is not None and all(map(stands, (was, now))) and agrees(was, name) and not agrees(now, name)
 
     @cached_property
     def identity(self) -> Array:
@@ -197,7 +210,7 @@ def _middle_mm(piece: SeenPiece) -> Array:
     return np.asarray(piece.contact_mm.mean(axis=0))
 
 
-def _is(piece: SeenPiece, name: str) -> bool:
+def agrees(piece: SeenPiece, name: str) -> bool:
     """Is it read as that pyramid, as far as its colour and its size are sure?"""
     colour = piece.colour_probability < SURE or PLAYS.get(piece.colour) == name[1]
     return colour and (piece.size_probability < SURE or piece.size == name[0])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import PLACING
-from engines.icefloe.look import DOUBT, Look
+from engines.icefloe.look import Look, agrees, stands
 from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
@@ -30,7 +28,7 @@ def judge_placing(state: State, seen: Observation, before: Observation | None, b
         return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
     look = Look(state, seen, before, board, order)
     due = Look(state, seen, before, board, order[: max(sure, len(placed))])
-    if due.free_nats - look.free_nats > DOUBT or set(due.free.values()) != set(due.pyramids):
+    if not all(agrees(seen.pieces[k], name) for k, name in due.free.items() if stands(seen.pieces[k])) or set(due.free.values()) != set(due.pyramids):
         return _out_of_order(look, placed)
     where = {name: due.places[k] for k, name in due.free.items()}
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
@@ -39,7 +37,8 @@ def judge_placing(state: State, seen: Observation, before: Observation | None, b
     moves = [Placing(name, where[name]) for name in due.pyramids[len(placed) :]]
     if not moves:
         return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next)
-    return _alike(due, moves) or _place(state, moves)
+    alike = _alike(due, moves)
+    return _place(state, moves) if alike is None else alike
 
 
 def _place(state: State, moves: list[Placing]) -> Verdict:
@@ -80,28 +79,20 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
 
 def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
     """Pyramids of one suit that the picture does not tell apart."""
-    pairs = [pair for pair in combinations(moves, 2) if _too_close(look, *pair)]
-    if not pairs:
+    rivals = look.rivals()
+    if not rivals:
         return None
-    player = look.state.next
-    if len(pairs) > 1:
-        names = listed(f"{a.pyramid} and {b.pyramid}" for a, b in pairs)
-        said = f"The picture does not tell apart {names}. Turn them, or move them to the middle of their tiles."
+    player, names = look.state.next, sorted(frozenset().union(*rivals))
+    swapped = {move.pyramid: move for move in moves if move.pyramid in names}
+    if len(names) != 2 or len(swapped) != 2:
+        said = f"The picture does not tell apart {listed(names)}. Turn them, or move them to the middle of their tiles."
         return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
-    ((a, b),) = pairs
-    swapped = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
+    a, b = swapped.values()
+    other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
     choices = [
         Choice(f"{a.pyramid} stands on {first}, and {b.pyramid} on {second}", tuple(map(str, told)))
-        for told, first, second in ((moves, a.place, b.place), ([swapped.get(move, move) for move in moves], b.place, a.place))
+        for told, first, second in ((moves, a.place, b.place), ([other.get(move, move) for move in moves], b.place, a.place))
     ]
     choices.append(Choice("Neither: put it right", ()))
     said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
     return Ambiguous(code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices))
-
-
-def _too_close(look: Look, a: Placing, b: Placing) -> bool:
-    """Might each be the other?"""
-    seen_as = {name: k for k, name in look.free.items()}
-    i, j, x, y = seen_as[a.pyramid], seen_as[b.pyramid], look.pyramids.index(a.pyramid), look.pyramids.index(b.pyramid)
-    nats = look.identity
-    return bool(nats[i, y] + nats[j, x] - nats[i, x] - nats[j, y] < DOUBT)
