@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from engines.errors import Violation
 from engines.heard import read_heard
-from engines.verdict import Accepted, Noted, Verdict, refusal
-from engines.zamboni_wars.moves import Die, Fire, Hold, Move, Roll, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Rolling, RollOff, Shooting
+from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, refusal
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
 from engines.zamboni_wars.refusals import FIRING
-from engines.zamboni_wars.rules import SEQUENCE, play, turn, violation
+from engines.zamboni_wars.rules import SEQUENCE, after, play, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from table.errors import InputError
 
@@ -55,36 +57,65 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
 
 
 def _die(state: State, player: str, pips: int) -> Verdict:
-    """A roll for movement or for a shot, whichever it is time for.
-
-    Who rolls for movement while another may fire has let that pass; while a piece is to come off, it is off: the next look at the
-    table shows whether it is.
-    """
-    showed = f"{player.capitalize()}'s die shows {pips}."
-    match state.phase:
-        case Rolling() | RollOff():
-            return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
-        case Aiming() if player == state.follower != state.to_move:
-            held = f"{state.to_move.capitalize()} holds fire. {showed}"
-            return _note(state, state.to_move, (Hold(), Roll(pips)), "zamboni.roll", held)
+    """A roll for movement or for a shot, whichever it is time for, and what must have happened before it that nobody said."""
+    implied = _implied(state, player)
+    now = after(state, implied)
+    rolled: tuple[Move, ...] = (Roll(pips),)
+    match now.phase:
+        case Aiming(target) if now.left[target].layers > 1:
+            rolled = (Fire(target), Die(pips))
         case Aiming(target):
-            shot: tuple[Move, ...] = (Fire(target), Die(pips)) if state.left[target].layers > 1 else (Fire(target),)
-        case Shooting(target):
-            shot = (Die(pips),)
-        case Hit(target) if player == (after := play(state, Take(target))).to_move != state.to_move:
-            said = (
-                f"{state.to_move.capitalize()} hits {target}: its {LAYER_SIZES[state.left[target].layers]} piece is off, as {player} rolls: {pips}."
-            )
-            moves = (str(Take(target)), str(Roll(pips)))
-            said = f"{said} {turn(play(after, Roll(pips)))}"
-            return Accepted(code="zamboni.hit", said=said, rests_on=FIRING, player=state.to_move, moves=moves, evidence={"target": target})
-        case _:
-            return _note(state, player, (Roll(pips),), "zamboni.roll", showed)
-    verdict = _note(state, player, shot, "zamboni.shot", showed)
-    if not isinstance(verdict, Noted) or isinstance(_after(state, shot).phase, Hit):
+            rolled = (Fire(target),)
+        case Shooting():
+            rolled = (Die(pips),)
+    showed = f"{player.capitalize()}'s die shows {pips}."
+    verdict = _note(now, player, rolled, "zamboni.roll" if isinstance(rolled[0], Roll) else "zamboni.shot", showed)
+    if not isinstance(verdict, Noted):
         return verdict
-    missed = f"{player.capitalize()} misses {target} with a {pips}. {turn(_after(state, shot))}"
-    return Accepted(code="zamboni.miss", said=missed, rests_on=FIRING, player=player, moves=verdict.moves, evidence={"target": target, "die": pips})
+    moves, said = tuple(map(str, (*implied, *rolled))), " ".join((*(_happened(state, move) for move in implied), verdict.said))
+    if implied and isinstance(implied[0], Drive):
+        return _ask(state, player, moves)
+    if not isinstance(rolled[0], Roll) and not isinstance(after(now, rolled).phase, Hit):
+        return Accepted(code="zamboni.miss", said=f"{player.capitalize()} misses. {said}", rests_on=FIRING, player=player, moves=moves)
+    if implied and isinstance(implied[0], Take):
+        return Accepted(code="zamboni.hit", said=said, rests_on=FIRING, player=state.to_move, moves=moves)
+    return replace(verdict, said=said, moves=moves)
+
+
+def _ask(state: State, player: str, moves: tuple[str, ...]) -> Ambiguous:
+    """A die while a Zamboni is to drive, which may end where it lies: nothing that can be seen tells whether it has."""
+    said = f"{state.to_move.capitalize()} was to drive. Has it, and ended where it began, with '{moves[0]}'?"
+    choices = (Choice(f"{state.to_move.capitalize()} ended where it began", moves), Choice(f"{player.capitalize()} rolled too early", ()))
+    return Ambiguous(code="zamboni.move", said=said, rests_on="Movement", player=state.to_move, choices=choices)
+
+
+def _implied(state: State, player: str) -> tuple[Move, ...]:
+    """What has happened if it is time for this player's die.
+
+    A Zamboni that was to drive may have ended where it lay; a player who might fire holds fire when the next one rolls; and a
+    piece that was to come off is off: the next look at the table tells whether that is true.
+    """
+    mover = state.mover
+    match state.phase:
+        case Moving(points) if Drive(mover.space, mover.facing) in reachable(state, points):
+            done: Move = Drive(mover.space, mover.facing)
+        case Aiming() if player == state.follower:
+            done = Hold()
+        case Hit(target) if player == play(state, Take(target)).to_move != state.to_move:
+            done = Take(target)
+        case _:
+            return ()
+    return (done, *_implied(play(state, done), player))
+
+
+def _happened(state: State, move: Move) -> str:
+    """What nobody said, in a sentence."""
+    who = state.to_move.capitalize()
+    match move:
+        case Take(target):
+            return f"{who} hit {target}, and its {LAYER_SIZES[state.left[target].layers]} piece is off."
+        case _:
+            return f"{who} held fire."
 
 
 def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: str) -> Verdict:
@@ -92,14 +123,7 @@ def _note(state: State, player: str, moves: tuple[Move, ...], code: str, said: s
     if player != state.to_move:
         wrong: Violation | None = Violation("zamboni.turn", SEQUENCE, f"{said} It is not {player}'s turn. {turn(state)}")
     else:
-        wrong = violation(state, moves[0]) or (violation(play(state, moves[0]), moves[1]) if len(moves) > 1 else None)
+        wrong = violation(state, moves[0])
     if wrong:
-        evidence = {"violation": wrong.code}
-        return refusal(Violation(code, wrong.clause, wrong.said), player, tuple(map(str, moves)), evidence)
-    return Noted(code=code, said=f"{said} {turn(_after(state, moves))}", rests_on=SEQUENCE, player=player, moves=tuple(map(str, moves)))
-
-
-def _after(state: State, moves: tuple[Move, ...]) -> State:
-    for move in moves:
-        state = play(state, move)
-    return state
+        return refusal(Violation(code, wrong.clause, wrong.said), player, tuple(map(str, moves)), {"violation": wrong.code})
+    return Noted(code=code, said=f"{said} {turn(after(state, moves))}", rests_on=SEQUENCE, player=player, moves=tuple(map(str, moves)))

@@ -19,7 +19,7 @@ from engines.zamboni_wars.look import Difference, Look, Pair, look
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
-from engines.zamboni_wars.rules import outcome, play, start, turn, violation
+from engines.zamboni_wars.rules import after, outcome, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from table.boards import Board, Coasters
 from table.errors import InputError
@@ -56,7 +56,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
         return _judge_start(state, found)
-    explained = [way for way in _ways(state, found) if found.shows(_after(state, way))]
+    explained = [way for way in _ways(state, found) if found.shows(after(state, way))]
     still = found.shows(state)
     if still and (not explained or found.plainly().shows(state)):
         return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
@@ -107,24 +107,18 @@ def _may_lie_there(state: State, target: str, found: Look) -> bool:
     return state.left[target].layers == 1 and state.left[target].space in found.unread
 
 
-def _after(state: State, way: tuple[Move, ...]) -> State:
-    for move in way:
-        state = play(state, move)
-    return state
-
-
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
-    after, who, moves = _after(state, way), state.to_move.capitalize(), tuple(map(str, way))
+    then, who, moves = after(state, way), state.to_move.capitalize(), tuple(map(str, way))
     match way[-1]:
         case Drive(space, facing):
             (piece,) = (nest.piece for nest in found.nests if nest.is_of(state.to_move) and space in nest.spaces)
             evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
-            said = f"{who} drives to {space} and looks {facing}. {turn(after)}"
+            said = f"{who} drives to {space} and looks {facing}. {turn(then)}"
             return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=state.to_move, moves=moves, evidence=evidence)
         case Take(target):
-            left = after.left.get(target)
+            left = then.left.get(target)
             what = f"{left.layers} layer{'' if left.layers == 1 else 's'} left" if left else "its Zamboni is destroyed"
-            said = f"{who} hits {target}: {what}. {turn(after)}"
+            said = f"{who} hits {target}: {what}. {turn(then)}"
             return Accepted(code=HIT, said=said, rests_on=FIRING, player=state.to_move, moves=moves, evidence={"target": target})
         case move:
             raise ValueError(f"expected something that can be seen, got {move}")

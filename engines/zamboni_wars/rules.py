@@ -6,7 +6,7 @@ rules) or rulings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -104,6 +104,13 @@ def play(state: State, move: Move) -> State:
             return _next(_strip(state, target))
         case _:
             return _next(state)
+
+
+def after(state: State, moves: Iterable[Move]) -> State:
+    """The state after several moves; raises IllegalMove."""
+    for move in moves:
+        state = play(state, move)
+    return state
 
 
 def violation(state: State, move: Move) -> Violation | None:
