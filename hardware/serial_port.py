@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import termios
 from contextlib import suppress
+from time import monotonic, sleep
 
 import serial
 from serial.tools import list_ports
@@ -14,6 +15,8 @@ from table.errors import InputError
 
 WRITE_S = 0.5
 """A device that takes nothing for so long is lost."""
+DRAIN_S = 0.2
+"""The last frame, with which lamps go dark, takes no longer."""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
 """What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that was closed meanwhile is a TypeError."""
 KEPT_BYTES = 16384
@@ -53,9 +56,13 @@ class Port:
         return [text for line in whole if (text := line.decode("ascii", "replace").strip())]
 
     def close(self) -> None:
-        """Let it go.  What was not sent yet is thrown away: Linux would wait for it half a minute."""
+        """Let it go.  What is not sent after DRAIN_S is thrown away: Linux would wait for it half a minute."""
         with suppress(*FAILURES):
-            self._port.reset_output_buffer()
+            until_s = monotonic() + DRAIN_S
+            while self._port.out_waiting and monotonic() < until_s:
+                sleep(DRAIN_S / 50)
+            if self._port.out_waiting:
+                self._port.reset_output_buffer()
         with suppress(*FAILURES):
             self._port.close()
 
