@@ -93,8 +93,10 @@ class _Opening:
     def rig(self) -> Rig:
         rig = Rig()
         with self._stack:
-            rig.dice = self._kept(self._dice())
-            rig.lamps = self._kept(self._lamps(rig.dice))
+            dice = self._dice()
+            # Closed in the other order: dice on a strip go dark with its last frame.
+            rig.lamps = self._kept(self._lamps(dice))
+            rig.dice = self._kept(dice)
             rig.buttons = self._kept(self._buttons())
             rig.buzzer = self._kept(self._buzzer())
             rig.calliper = self._kept(self._calliper())

@@ -38,7 +38,10 @@ def told(*edges):
         ([(0, True)], [("down", 0), ("long", 0)]),
         ([(0, False), (5, False)], []),
         ([(0, True), (60, True), (100, False)], [("down", 0), ("short", 0)]),
-        ([(t, t % 400 == 0) for t in range(0, 1600, 200)], [("down", 0), ("down", 400), ("double", 0), ("down", 800), ("down", 1200), ("double", 800)]),
+        (
+            [(t, t % 400 == 0) for t in range(0, 1600, 200)],
+            [("down", 0), ("down", 400), ("double", 0), ("down", 800), ("down", 1200), ("double", 800)],
+        ),
     ],
 )
 def test_presses(edges, presses):
