@@ -141,8 +141,7 @@ class _Opening:
                 from hardware.gpio import GpioLamps
 
                 players = [as_pins(pins) for pins in settings.players]
-                lamps = GpioLamps(self._pins, players, as_pins(settings.verdict), settings.active_high)
-                return Shown(lambda: lamps)
+                return Shown(lambda: GpioLamps(self._pins, players, as_pins(settings.verdict), settings.active_high))
             case BoardLampsSettings():
                 from hardware.board import BoardLamps
 

@@ -10,7 +10,7 @@ import pytest
 
 from hardware.board import BoardDice, BoardLamps
 from hardware.buzzer import Beeps, beeps
-from hardware.fakes import FakeBuzzer, FakeButtons, FakeCalliper, FakeDice, FakeLamps
+from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
 from hardware.rig import StripDice, open_rig
 from hardware.scenes import DARK, SIGNALS, Scene
@@ -52,7 +52,7 @@ def on_a_port(wled, make):
 
 LAMPS = {
     "fake": lambda _: FakeLamps(),
-    "gpio": lambda request: Shown(lambda lamps=GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,)): lamps),
+    "gpio": lambda request: Shown(lambda: GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,))),
     "board": lambda _: Shown(lambda: BoardLamps(SilentLink(), 2)),
     "wled": lambda request: on_a_port(request("wled"), lambda port: WledStrip(port, 1_000_000, Strip(100, request("outline")), tuple, 1.0, 1e9)),
     "wled-presets": lambda request: on_a_port(request("wled"), lambda port: WledPresets(port, {"turn": 1})),

@@ -8,7 +8,7 @@ import pytest
 
 from hardware import gpio
 from hardware.dice import PIPS
-from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps, open_pins
+from hardware.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
 from hardware.scenes import LAMP_RGB, Scene
 from table.errors import InputError
 

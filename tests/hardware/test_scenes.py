@@ -27,7 +27,7 @@ def test_every_signal_has_a_rhythm_of_its_own():
     """Without any colour, and however it is begun, no signal looks like another."""
     for one, other in combinations(SIGNALS, 2):
         first, second = levels(TUNES[one].rhythm), levels(TUNES[other].rhythm)
-        shifts = range(0, TUNES[other].rhythm.period_ms // 10)
+        shifts = range(TUNES[other].rhythm.period_ms // 10)
         assert min(np.abs(first[:700] - second[shift : shift + 700]).mean() for shift in shifts if shift + 700 <= len(second)) > 0.05, (one, other)
 
 

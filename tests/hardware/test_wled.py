@@ -126,10 +126,14 @@ def test_a_strip_that_chatters_is_not_listened_to_but_read(wled, sender):
 
 def test_a_strip_that_takes_nothing_is_lost(sender, monkeypatch):
     monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.01)
-    with pytest.raises(DeviceLost, match="takes nothing any more"):
+
+    def send():
         device = sender()
         for _ in range(1000):
             device.step(TURN, 0)
+
+    with pytest.raises(DeviceLost, match="takes nothing any more"):
+        send()
 
 
 def test_a_strip_that_is_unplugged_is_lost(wled, sender):

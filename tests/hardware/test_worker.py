@@ -28,7 +28,7 @@ class Slow:
         self.steps, self.closed = [], 0
         self.may, self.did = threading.Semaphore(0), threading.Semaphore(0)
 
-    def step(self, scene, since_ms):
+    def step(self, scene, _since_ms):
         assert self.may.acquire(timeout=20)
         self.steps.append(scene)
         self.did.release()
