@@ -10,7 +10,7 @@ import numpy as np
 from calibration.sheets import DICTIONARY, MARKER_MM, QUIET_MM, Sheet, corner_markers
 from calibration.sheets_pen import GREY, INK, Pen, Rgb, rectangle
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Point, Tiles
-from vision.scene_boards import SUITS, TILES_AT_START, hex_middles
+from vision.scene_boards import SUITS, TILES_AT_START
 
 Arrows = Mapping[tuple[int, int], Collection[str]]
 """By file and row of a space, both from 0 at the near left: the ways (N, E, S, W) in which a piece may leave it."""
@@ -59,7 +59,7 @@ def hexes(cell_mm: float = 28.0) -> Sheet:
     corners = cell_mm / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
 
     def draw(pen: Pen) -> None:
-        middles = hex_middles(board)
+        middles = board.middles()
         pen.fill_all([middle + corners for middle in middles.values()], ICE)
         for (q, r), (x, y) in middles.items():
             pen.line(corners + np.array([x, y]), 0.4, DARK, closed=True)
@@ -73,7 +73,7 @@ def hexes(cell_mm: float = 28.0) -> Sheet:
 
 
 def hex_label(q: int, r: int, size: int) -> str:
-    """What players call a cell of `hex_middles`: `A1` is the near left corner, rows are numbered from the near side."""
+    """What players call a cell of `Hex.middles`: `A1` is the near left corner, rows are numbered from the near side."""
     return f"{chr(ord('A') + q + r + size - 1)}{r + size}"
 
 

@@ -6,10 +6,11 @@ ruling that decides, `player` whom it concerns, `evidence` plain data (lengths i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from engines.errors import Violation
+from engines.errors import InvalidNotation, Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,21 @@ class Noted(_Verdict):
 
 
 Verdict = Accepted | Refused | Ambiguous | Waiting | CannotSee | OutOfSync | Noted
+
+
+def answer_by_label(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
+    """What people decided about a question by the label of a choice; raises InvalidNotation where no choice has it, or for readings in mm."""
+    chosen = [choice for choice in asked.choices if isinstance(answer, str) and choice.label.lower() == answer.strip().lower()]
+    if not chosen:
+        raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {answer!r}")
+    return Accepted(
+        code=asked.code,
+        said=f"{chosen[0].label}: {decided_by} decided.",
+        rests_on=asked.rests_on,
+        player=asked.player,
+        moves=chosen[0].moves,
+        evidence=asked.evidence | {"decided_by": decided_by},
+    )
 
 
 def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any]) -> Refused:

@@ -54,6 +54,13 @@ class Hex(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         turns = np.radians(60 * np.arange(6) + (0 if self.orientation == "pointy" else 30))
         return np.asarray(self.origin_mm) + radius * np.column_stack([np.cos(turns), np.sin(turns)])
 
+    def middles(self) -> dict[tuple[int, int], Array]:
+        """Middles (2,) of the cells by (q, r): q counts to the right, r up and to the right (pointy) or up (flat)."""
+        c, s, reach = 0.5, math.sqrt(3) / 2, self.size - 1
+        right, up = (np.array([1.0, 0.0]), np.array([c, s])) if self.orientation == "pointy" else (np.array([s, c]), np.array([0.0, 1.0]))
+        cells = [(q, r) for r in range(-reach, reach + 1) for q in range(-reach, reach + 1) if abs(q + r) <= reach]
+        return {(q, r): np.asarray(self.origin_mm) + self.cell_mm * (q * right + r * up) for q, r in cells}
+
 
 class Coasters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="coasters"):
     """Four Martian Coasters, `layout` rows from the far side."""

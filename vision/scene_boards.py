@@ -30,14 +30,6 @@ TILES_AT_START = (
 COUNTER_POINTS = 24
 
 
-def hex_middles(board: Hex) -> dict[tuple[int, int], Array]:
-    """Middles (2,) of the cells by (q, r): q counts to the right, r up and to the right (pointy) or up (flat)."""
-    c, s, reach = 0.5, math.sqrt(3) / 2, board.size - 1
-    right, up = (np.array([1.0, 0.0]), np.array([c, s])) if board.orientation == "pointy" else (np.array([s, c]), np.array([0.0, 1.0]))
-    cells = [(q, r) for r in range(-reach, reach + 1) for q in range(-reach, reach + 1) if abs(q + r) <= reach]
-    return {(q, r): np.asarray(board.origin_mm) + board.cell_mm * (q * right + r * up) for q, r in cells}
-
-
 def hex_board(board: Hex, low_mm: float, rng: np.random.Generator) -> list[Slab]:
     """The sheet with all cells drawn on it."""
     margin = float(rng.uniform(3, SHEET_MARGIN_MM))
@@ -52,13 +44,13 @@ def hex_board(board: Hex, low_mm: float, rng: np.random.Generator) -> list[Slab]
     apart = float(rng.choice([0.0, rng.uniform(0.5, 4.0)]))
     turn = math.radians(30 if board.orientation == "pointy" else 0)
     corners = np.array([[math.cos(turn + k * math.pi / 3), math.sin(turn + k * math.pi / 3)] for k in range(6)])
-    for (q, r), middle in hex_middles(board).items():
+    for (q, r), middle in board.middles().items():
         cell = middle - origin + (board.cell_mm - apart) / math.sqrt(3) * corners
         sheet.fill(cell, fills[(q - r) % len(fills)])
         sheet.line(cell, width, line, closed=True)
     if rng.random() < 0.3:
         dot = float(rng.uniform(0.6, 4.0))
-        for middle in hex_middles(board).values():
+        for middle in board.middles().values():
             place = middle - origin
             sheet.disc((float(place[0]), float(place[1])), dot, line)
     return [Slab(edge, low_mm, 0.0, ground, sheet.print((float(origin[0]), float(origin[1]))), float(rng.choice([0.0, 0.03, 0.08])))]

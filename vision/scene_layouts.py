@@ -13,7 +13,7 @@ from table.errors import InputError
 from table.setup import Setup
 from table.solids import Array, lying, upright
 from vision.scene import ALBEDO, Slab
-from vision.scene_boards import SHEET_MARGIN_MM, SUITS, TILES_AT_START, TileStyle, counter, hex_middles, ringed
+from vision.scene_boards import SHEET_MARGIN_MM, SUITS, TILES_AT_START, TileStyle, counter, ringed
 from vision.scene_ground import table_z_mm
 from vision.scene_poses import is_free
 from vision.scene_throws import Placed, Thrower, clear_of_cards, throw_boule, throw_storm
@@ -79,7 +79,7 @@ def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout
 
 def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
     """Three ships a player and ice on other cells, all a little off the middle; counters won lie beside the board."""
-    thrower, middles = Thrower(setup, rng), hex_middles(board)
+    thrower, middles = Thrower(setup, rng), board.middles()
     cells = [(int(q), int(r)) for q, r in rng.permutation(list(middles))]
     ships: dict[str, list[list[int]]] = {colour: [] for colour in setup.game.colours}
     slack = 0.5 * (board.cell_mm - 1.3 * thrower.size.base_mm)

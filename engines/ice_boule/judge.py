@@ -24,7 +24,7 @@ from engines.ice_boule.ranking import Ranking, rank_layout
 from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.state import State
 from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
-from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from table.boards import Board
 from table.observation import SURE, Observation, SeenPiece
 
@@ -90,27 +90,17 @@ def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by
     second.  Raises InvalidNotation where no choice agrees with it, AmbiguousMove where several do.
     """
     if isinstance(answer, str):
-        fitting = [choice for choice in asked.choices if choice.label.lower() == answer.strip().lower()]
-        shown, how = repr(answer), f"{decided_by} decided"
-    else:
-        fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
-        shown = ", ".join(f"{piece} {gap_mm:g} mm" for piece, gap_mm in answer.items())
-        how = f"{decided_by} measured {shown}"
+        return answer_by_label(asked, answer, decided_by)
+    fitting = [choice for choice in asked.choices if _measured_so(choice, answer)]
+    measured = ", ".join(f"{piece} {gap_mm:g} mm" for piece, gap_mm in answer.items())
     if not fitting:
-        raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {shown}, which agrees with none")
+        raise InvalidNotation(f"expected one of {', '.join(repr(choice.label) for choice in asked.choices)}, got {measured}, which agrees with none")
     if len(fitting) > 1:
         said = f"It agrees with {' and '.join(repr(choice.label) for choice in fitting)}: say which, or measure more pieces."
         which = tuple(move for choice in fitting for move in choice.moves[-1:])
-        raise AmbiguousMove(Violation("boule.answer.which", "ruling ice_boule.2", said, which), shown)
+        raise AmbiguousMove(Violation("boule.answer.which", "ruling ice_boule.2", said, which), measured)
     (choice,) = fitting
-    return Accepted(
-        code=asked.code,
-        said=f"{choice.label}: {how}.",
-        rests_on=asked.rests_on,
-        player=asked.player,
-        moves=choice.moves,
-        evidence=asked.evidence | {"decided_by": decided_by},
-    )
+    return replace(answer_by_label(asked, choice.label, decided_by), said=f"{choice.label}: {decided_by} measured {measured}.")
 
 
 def _measured_so(choice: Choice, readings_mm: Mapping[str, float]) -> bool:

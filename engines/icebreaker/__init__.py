@@ -1,8 +1,27 @@
 """Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere, and rulings icebreaker.1 to .3."""
 
 from engines.icebreaker.document import state_document
+from engines.icebreaker.judge import hear, judge, measurement, set_up
 from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
+from engines.verdict import answer_by_label as judge_answer
 
 NAME = "icebreaker"
 
-__all__ = ["NAME", "RULINGS", "State", "legal_moves", "outcome", "parse_move", "play", "start", "state_document", "turn", "violation"]
+__all__ = [
+    "NAME",
+    "RULINGS",
+    "State",
+    "hear",
+    "judge",
+    "judge_answer",
+    "legal_moves",
+    "measurement",
+    "outcome",
+    "parse_move",
+    "play",
+    "set_up",
+    "start",
+    "state_document",
+    "turn",
+    "violation",
+]

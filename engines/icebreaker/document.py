@@ -15,8 +15,10 @@ def state_document(state: State) -> dict[str, Any]:
     ::
 
         {"next": "red",                  # who moves next; None once the game is over
+         "to_move": "red",               # the same
          "turn": "Red moves next.",      # in a sentence
          "scores": {"red": 0, "black": 0},          # icebergs captured
+         "score": {"red": 0, "black": 0},           # the same
          "ships": {"red": ["A1", "I5", "E9"], "black": ["E1", "A5", "I9"]},
          "ice": ["B1", "C1", "D1"],      # cells with icebergs
          "left": 55,                     # how many they are
@@ -27,10 +29,13 @@ def state_document(state: State) -> dict[str, Any]:
          "outcome": None}                # a sentence when the game is over
     """
     ended = outcome(state)
+    scores = dict(zip(state.players, state.scores, strict=True))
     return {
         "next": state.next,
+        "to_move": state.next,
         "turn": turn(state),
-        "scores": dict(zip(state.players, state.scores, strict=True)),
+        "scores": scores,
+        "score": scores,
         "ships": {player: list(map(label, members(ships))) for player, ships in zip(state.players, state.ships, strict=True)},
         "ice": list(map(label, members(state.ice))),
         "left": state.ice.bit_count(),

@@ -20,7 +20,6 @@ from referee.commands_print import SHEETS, make_sheet
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from vision.colours import PALETTE
-from vision.scene_boards import hex_middles
 
 DPI = 300.0
 BOARDS = ("chessboard", "hex", "tiles", "coasters", "mat")
@@ -160,7 +159,7 @@ def lines(sheet: Sheet) -> list[tuple[np.ndarray, np.ndarray]]:
     """Places on the lines of a board, with the way across."""
     match sheet.board:
         case Hex() as board:
-            middles = hex_middles(board)
+            middles = board.middles()
             pairs = [(middles[q, r], middles[q + a, r + b]) for q, r in middles for a, b in ((1, 0), (0, 1), (-1, 1)) if (q + a, r + b) in middles]
             return [((one + other) / 2, (other - one) / board.cell_mm) for one, other in pairs]
         case Tiles() | Coasters() as board:
@@ -207,7 +206,7 @@ def test_arrows_are_printed_where_the_rules_have_them_and_nowhere_else() -> None
 
 
 def test_cells_are_named_as_in_the_rules() -> None:
-    middles = hex_middles(Hex(size=5, cell_mm=28))
+    middles = Hex(size=5, cell_mm=28).middles()
     for row in icebreaker_board(5).rows:
         names = [label(cell) for cell in row]
         ours = {hex_label(q, r, 5): place for (q, r), place in middles.items()}

@@ -21,9 +21,6 @@ from vision.cameras import CameraLost
 from vision.cameras.files import decode_image
 from vision.frame import Frame
 
-UNREAD = SimpleNamespace(board=None)
-"""A table of which nobody asks where its spaces are."""
-
 
 class Film:
     """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
@@ -59,7 +56,7 @@ class Film:
 def referee(session):
     def make(*shots, **options):
         film = Film(*shots)
-        return Referee(film, UNREAD, film.observe, session, **{"pause": lambda _: None} | options)
+        return Referee(film, SimpleNamespace(board=None), film.observe, session, **{"pause": lambda _: None} | options)
 
     return make
 
@@ -213,7 +210,7 @@ def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log,
 
     session = Session.begin(log, started, games={"pegs": Interrupted()})
     film = Film(*hold(0, red))
-    Referee(film, UNREAD, film.observe, session).run()
+    Referee(film, SimpleNamespace(board=None), film.observe, session).run()
     assert rulings(session) == [(750, "accepted", "red")]
 
 
@@ -277,7 +274,7 @@ def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, hold
     (pages,) = session._log._db.execute("PRAGMA page_count").fetchone()
     session._log._db.execute(f"PRAGMA max_page_count = {pages + 2}")
     film = Noisy(*hold(0, red))
-    eyes = Referee(film, UNREAD, film.observe, session)
+    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
     with pytest.raises(LogFailed, match="the disk is full"):
         eyes.run()
     assert rulings(session) == []
@@ -366,7 +363,7 @@ def test_stop_ends_the_thread_and_lets_the_camera_go(session, seen):
             return super().read()
 
     film = Endless()
-    eyes = Referee(film, UNREAD, film.observe, session)
+    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
     watcher = threading.Thread(target=eyes.run)
     watcher.start()
     assert began.wait(60)
@@ -385,7 +382,7 @@ def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session):
 
     lost = threading.Event()
     film = Gone()
-    eyes = Referee(film, UNREAD, film.observe, session)
+    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
     watcher = threading.Thread(target=eyes.run)
     watcher.start()
     assert lost.wait(60)

@@ -22,7 +22,7 @@ from vision.camera import project
 from vision.cameras.files import read_image
 from vision.render import Renderer
 from vision.scene import NO_NOISE, Lamp, Print, Scene, ScenePiece, Slab, Stage, Surface, look_at
-from vision.scene_boards import counter, hex_middles
+from vision.scene_boards import counter
 from vision.scene_cases import random_case, random_view, truth_document, write_case
 from vision.scene_print import Sheet
 from vision.scene_tables import KINDS, random_setup
@@ -209,7 +209,7 @@ def test_nests_point_along_their_facing_in_the_middle_of_their_space():
 def test_ships_and_ice_stand_on_cells_of_their_own():
     for seed in range(12):
         case = random_case("icebreaker", seed)
-        document, middles = truth_document(case), hex_middles(case.setup.board)
+        document, middles = truth_document(case), case.setup.board.middles()
         cells = document["cells"]
         held = [tuple(cell) for group in cells.values() for cell in group]
         assert len(held) == len(set(held))

@@ -1,0 +1,219 @@
+"""From settled observations of the hex board to verdicts: the legal move that explains the table, or why there is none.
+
+The record says where every ship and iceberg stands, so the table is compared with it, not with an earlier picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from engines.errors import Violation
+from engines.icebreaker.board import SIZES, label, members, union
+from engines.icebreaker.look import Difference, Look, Shift, look
+from engines.icebreaker.moves import Move
+from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
+from engines.icebreaker.state import State, fresh
+from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from engines.words import listed
+from table.boards import Board, Hex
+from table.documents import shown
+from table.errors import InputError
+from table.observation import Observation
+
+START, MOVE, SYNC, OVER = "icebreaker.start", "icebreaker.move", "icebreaker.out_of_sync", "icebreaker.over"
+NAMED = 8
+"""Cells that a sentence names before it only counts the rest."""
+
+
+def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | None) -> State:
+    """As `start`, on the board of the table; raises InputError for another board, or a ruling `size` that it does not have."""
+    if board is None:
+        return start(tuple(players), rulings)
+    if not isinstance(board, Hex) or board.size not in SIZES:
+        got = f"{board.size} cells a side" if isinstance(board, Hex) else f"a board of kind {type(board).__name__.lower()}"
+        raise InputError(f"board: expected a hex board of {listed(sorted(SIZES), 'or')} cells a side for Icebreaker, got {got}")
+    if rulings.get("size", str(board.size)) != str(board.size):
+        raise InputError(f"rulings.size: expected {board.size}, as the table's board has, got {rulings['size']!r}")
+    return start(tuple(players), {**rulings, "size": str(board.size)})
+
+
+def hear(_state: State, said: Mapping[str, Any]) -> NoReturn:
+    """Nothing is heard in Icebreaker: raises InputError."""
+    raise InputError(f"input: Icebreaker is decided by the table alone, expected nothing, got {shown(dict(said))}")
+
+
+def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
+    """Nothing is measured."""
+    return {}
+
+
+def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
+    """What happened on a hex board on which nothing moves any more."""
+    assert isinstance(board, Hex), "set_up refuses other boards"
+    if ended := outcome(state):
+        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Object of the game")
+    if seen.hand:
+        return Waiting(code=MOVE, said="A hand is over the table.", player=state.next)
+    found = look(seen, board)
+    if found.down:
+        return Waiting(code=MOVE, said=f"Stand the {found.down[0].colour} ship upright where it belongs.", rests_on=RULES, player=state.next)
+    if before is None and state == fresh(state.players, state.setting.rulings):
+        return _judge_start(state, found)
+    explained = [move for move in legal_moves(state) if found.shows(play(state, move))]
+    still = found.shows(state)
+    if still and (not explained or found.plainly().shows(state)):
+        return Waiting(code=MOVE, said=turn(state), rests_on=MOVES, player=state.next)
+    if len(explained) == 1 and not still:
+        return _accept(state, explained[0], found)
+    if explained:
+        return _ask(state, explained, still)
+    return _judge_difference(state, found)
+
+
+def _judge_start(state: State, found: Look) -> Verdict:
+    if wrong := found.differs(state):
+        said = f"Set up the board: {' '.join(_sentences(wrong))}"
+        return Waiting(code=START, said=said, rests_on=RULES)
+    said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
+    return Accepted(code=START, said=said, rests_on=RULES, moves=())
+
+
+def _accept(state: State, move: Move, found: Look) -> Accepted:
+    after = play(state, move)
+    (moved,) = (shift for shift in found.differs(state).moved if shift.from_cell == move.from_cell)
+    x_mm, y_mm = moved.ship.piece.base_mm
+    captured = f" and takes the iceberg on {label(move.to_cell)}" if after.ice != state.ice else ""
+    scores = listed(f"{player} {score}" for player, score in zip(after.players, after.scores, strict=True))
+    said = f"{str(state.next).capitalize()}'s ship goes from {label(move.from_cell)} to {label(move.to_cell)}{captured}: {scores}. {turn(after)}"
+    evidence = {"ship": str(moved.ship.piece), "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)]}
+    return Accepted(code=MOVE, said=said, rests_on=MOVES, player=state.next, moves=(str(move),), evidence=evidence)
+
+
+def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
+    """More than one thing may have happened, for all that the picture says."""
+    choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
+    said = f"Which move did {state.next} make? Two of them look alike in the picture."
+    if still:
+        choices.append(Choice("No ship has moved yet", ()))
+    return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices))
+
+
+def _judge_difference(state: State, found: Look) -> Verdict:
+    """No legal move explains the table: half of one is done, a wrong one was, or more than one."""
+    wrong = found.differs(state)
+    if wrong.gone and not wrong.strange:
+        ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
+        return Waiting(code=MOVE, said=f"Not on the board: {ships}. {turn(state)}", rests_on=MOVES, player=state.next)
+    if wrong.strange or wrong.recoloured or len(wrong.moved) > 2:
+        return _out_of_sync(state, wrong)
+    match wrong.moved:
+        case ():
+            return _only_ice(state, wrong)
+        case (moved,):
+            return _one_moved(state, moved, wrong)
+        case _:
+            return _two_moved(state, found, wrong)
+
+
+def _only_ice(state: State, wrong: Difference) -> Verdict:
+    """Icebergs are not where they should be, and all ships are: the first half of a capture, or an accident."""
+    captures = {move.to_cell for move in legal_moves(state)}
+    if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
+        said = f"The iceberg on {_cells(wrong.lost)} is gone: now move the ship that takes it, or put it back."
+        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
+    return _out_of_sync(state, wrong)
+
+
+def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:
+    """One ship stands elsewhere, and that is no legal move, or not all of one."""
+    move = Move(moved.from_cell, moved.to_cell)
+    there = 1 << move.to_cell
+    lost, extra = wrong.lost & ~there, wrong.extra & ~there
+    if forbidden := violation(state, move):
+        return _refuse(state, forbidden, (move,), wrong)
+    if not lost and not extra:
+        said = f"The ship stands on {label(move.to_cell)}: take its iceberg away."
+        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
+    if extra:
+        return _out_of_sync(state, wrong)
+    said = f"{str(state.next).capitalize()} tried {move}, but {_icebergs(lost)} went too, and a ship takes the one on its own cell only."
+    return _refuse(state, Violation("ice.captured", MOVES, said), (move,), wrong)
+
+
+def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
+    """Two ships stand elsewhere: two moves that nobody saw in between, or two at once."""
+    sequences = [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
+    own = [shift for shift in wrong.moved if shift.player == state.next]
+    tried = tuple(Move(shift.from_cell, shift.to_cell) for shift in wrong.moved)
+    if sequences:
+        (first, then) = sequences[0]
+        said = f"Two ships have moved: was it {first} and then {then}?"
+        choices = (Choice(f"{first}, then {then}", (str(first), str(then))), Choice("Not so: put them back", ()))
+        return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices)
+    if len(own) == 2:
+        said = f"{str(state.next).capitalize()} moved two ships, {tried[0]} and {tried[1]}, and one is moved in a turn."
+        return _refuse(state, Violation("ice.two", RULES, said), tried, wrong)
+    return _out_of_sync(state, wrong)
+
+
+def _orders(moved: tuple[Shift, ...]) -> Iterator[tuple[Move, Move]]:
+    a, b = (Move(shift.from_cell, shift.to_cell) for shift in moved)
+    yield from ((a, b), (b, a))
+
+
+def _leads_to(state: State, order: tuple[Move, Move], found: Look) -> bool:
+    """Do two legal moves, one after the other, explain the table?"""
+    for move in order:
+        if move not in legal_moves(state):
+            return False
+        state = play(state, move)
+    return found.shows(state)
+
+
+def _refuse(state: State, forbidden: Violation, tried: tuple[Move, ...], wrong: Difference) -> Refused:
+    """`code` is the same for every refused move; which rule it was stands in the evidence."""
+    evidence = {"violation": forbidden.code, "differences": _sentences(wrong)}
+    back = f"Put back {listed(_repairs(state, wrong))}."
+    named = replace(forbidden, code=MOVE, said=f"{forbidden.said} {back}")
+    return refusal(named, state.next, tuple(map(str, tried)), evidence)
+
+
+def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
+    said = "The table is not as it was recorded. Put it right, or correct the record."
+    return OutOfSync(code=SYNC, said=said, rests_on=RULES, player=state.next, differences=tuple(_sentences(wrong)))
+
+
+def _repairs(state: State, wrong: Difference) -> Iterator[str]:
+    """What to do to have the recorded table again; a ship hides whether the iceberg under it was taken."""
+    for shift in wrong.moved:
+        yield f"{shift.player}'s ship to {label(shift.from_cell)}"
+    if taken := wrong.lost | (state.ice & union(*(shift.to_cell for shift in wrong.moved))):
+        yield _icebergs(taken)
+
+
+def _sentences(wrong: Difference) -> list[str]:
+    """The difference piece by piece."""
+    said = [f"{shift.player.capitalize()}'s ship of {label(shift.from_cell)} stands on {label(shift.to_cell)}." for shift in wrong.moved]
+    said += [f"{player.capitalize()}'s ship of {label(cell)} is missing." for player, cell in wrong.gone]
+    said += [f"A {ship.colour} ship too many stands on {label(ship.cells[0])}." for ship in wrong.strange]
+    said += [
+        f"A {shift.ship.colour} ship stands on {label(shift.to_cell)}, and {shift.player}'s belongs on {label(shift.from_cell)}."
+        for shift in wrong.recoloured
+    ]
+    if wrong.lost:
+        said.append(f"Missing: {_icebergs(wrong.lost)}.")
+    if wrong.extra:
+        said.append(f"No iceberg belongs on {_cells(wrong.extra)}.")
+    return said
+
+
+def _icebergs(cells: int) -> str:
+    return f"the iceberg{'s' if cells.bit_count() > 1 else ''} on {_cells(cells)}"
+
+
+def _cells(cells: int) -> str:
+    """Names of the cells of a set, the first NAMED of them."""
+    names = list(map(label, members(cells)))
+    return listed(names if len(names) <= NAMED + 1 else [*names[:NAMED], f"{len(names) - NAMED} more"])
