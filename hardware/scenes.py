@@ -108,7 +108,8 @@ class Scene:
     """What lamps should tell.
 
     `players` in turn order, by the colours of their pieces; `of` whom the signal concerns (whose turn it is, between whom it is
-    too close, who won); `leader` leads now; `then` is shown once a signal that does not last has been seen.
+    too close, who won); `leader` leads now; `then` is shown once a signal that does not last has been seen; `news` is the number
+    of the record that is told of, so that the same news is shown twice when it comes twice.
     """
 
     signal: Signal
@@ -117,6 +118,7 @@ class Scene:
     leader: str | None = None
     marks: tuple[Mark, ...] = ()
     then: Scene | None = None
+    news: int = 0
 
     def at(self, since_ms: float) -> tuple[Scene, float]:
         """The scene that is to be seen so long after this one began, and how long after its own beginning."""

@@ -24,6 +24,7 @@ from referee.events import (
 )
 from referee.ledger import Ledger
 from referee.loop import Status
+from referee.measuring import in_question
 from table.boards import Board, Chessboard, Coasters, Tiles
 
 HEAVIEST = 5
@@ -56,7 +57,7 @@ def standing(ledger: Ledger, board: Board) -> Scene:
     if ledger.paused:
         return Scene("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
-        return _question(ledger, asked)
+        return _question(ledger, asked, board)
     outcome = ledger.engine.outcome(ledger.state)
     if outcome is not None:
         return Scene("over", players, of=_winners(outcome, players))
@@ -70,20 +71,20 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
     then = standing(ledger, board)
     match event := record.event:
         case Ruled():
-            return _ruled(event, then)
+            return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared():
-            return Scene("accepted", then.players, leader=then.leader, then=then)
+            return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
         case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | GameStarted() | SessionEnded():
             return then
         case _:
             assert_never(event)
 
 
-def _ruled(event: Ruled, then: Scene) -> Scene:
+def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
     of = (event.player,) if event.player in then.players else ()
     match event.verdict:
         case "accepted" | "refused":
-            return Scene(event.verdict, then.players, of, then.leader, then=then)
+            return Scene(event.verdict, then.players, of, then.leader, then=then, news=seq)
         case "cannot_see":
             return Scene("cannot see", then.players, leader=then.leader)
         case "out_of_sync":
@@ -92,13 +93,13 @@ def _ruled(event: Ruled, then: Scene) -> Scene:
             assert_never(event.verdict)
 
 
-def _question(ledger: Ledger, asked: Asked) -> Scene:
-    """A question of what is too close shows between whom it is; any other one asks."""
+def _question(ledger: Ledger, asked: Asked, board: Board) -> Scene:
+    """A question of what is too close shows between whom it is, or where; any other one asks."""
+    players, marked = ledger.players, marks(ledger.engine.state_document(ledger.state), board)
     if not asked.code.endswith("too_close"):
-        return Scene("asking", ledger.players, leader=_leader(ledger))
-    gaps, pairs = asked.evidence.get("gaps", ()), asked.evidence.get("call", {}).get("pairs", ())
-    close = {gaps[place]["colour"] for pair in pairs for place in pair}
-    return Scene("too close", ledger.players, of=tuple(player for player in ledger.players if player in close) or ledger.players)
+        return Scene("asking", players, leader=_leader(ledger), marks=marked)
+    close = {name.partition(" ")[0] for name in in_question(asked)}
+    return Scene("too close", players, of=tuple(player for player in players if player in close) or players, marks=marked)
 
 
 def _leader(ledger: Ledger) -> str | None:
