@@ -60,7 +60,9 @@ class Companion:
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
         self._roller = Roller(rig.dice, self._rolled, self._stopping.wait) if rig.dice else None
-        self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in (self._tell, self._listen)]
+        tells, hears = rig.lamps or rig.buzzer, rig.buttons or rig.calliper
+        works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
+        self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
     def start(self) -> None:
         """Begin to show and to listen."""
@@ -82,6 +84,7 @@ class Companion:
         """Show scenes until the session is closed."""
         after = self._session.ledger.seq
         news: Record | None = None
+        told: tuple[object, ...] = ()
         while not (self._stopping.is_set() or self._session.closed):
             records = self._session.wait(after, POLL_S)
             ledger, status = self._session.ledger, self._referee.latest.status
@@ -89,7 +92,10 @@ class Companion:
                 news, after = records[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
-            self._show(scene_of(ledger, status, news, self._board), heard=bool(records))
+            now = (ledger.seq, status, news, self._measuring)
+            if now != told:
+                self._show(scene_of(ledger, status, news, self._board), heard=bool(records))
+                told = now
 
     def _show(self, scene: Scene, heard: bool) -> None:
         measuring = self._measuring
