@@ -45,7 +45,7 @@ _LASTING: dict[Status, Signal] = {
 def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board) -> Scene:
     """What to show now; `news` is a record that has come since anything else was shown, None where there is none."""
     if (signal := _LASTING.get(status)) and news is None:
-        return Scene(signal, ledger.players, leader=_leader(ledger))
+        return Scene(signal, ledger.players, leader=_leader(ledger.engine.state_document(ledger.state), ledger.players))
     return scene_of_record(ledger, news, board) if news else standing(ledger, board)
 
 
@@ -53,15 +53,15 @@ def standing(ledger: Ledger, board: Board) -> Scene:
     """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
     if ledger.ended:
         return DARK
-    players, leader = ledger.players, _leader(ledger)
+    players, outcome = ledger.players, ledger.engine.outcome(ledger.state)
+    document = ledger.engine.state_document(ledger.state)
+    leader = _leader(document, players)
     if ledger.paused:
         return Scene("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
-        return _question(ledger, asked, board)
-    outcome = ledger.engine.outcome(ledger.state)
+        return _question(asked, players, leader, marks(document, board))
     if outcome is not None:
         return Scene("over", players, of=_winners(outcome, players))
-    document = ledger.engine.state_document(ledger.state)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
     return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
 
@@ -93,18 +93,17 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
             assert_never(event.verdict)
 
 
-def _question(ledger: Ledger, asked: Asked, board: Board) -> Scene:
+def _question(asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]) -> Scene:
     """A question of what is too close shows between whom it is, or where; any other one asks."""
-    players, marked = ledger.players, marks(ledger.engine.state_document(ledger.state), board)
     if not asked.code.endswith("too_close"):
-        return Scene("asking", players, leader=_leader(ledger), marks=marked)
+        return Scene("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}
     return Scene("too close", players, of=tuple(player for player in players if player in close) or players, marks=marked)
 
 
-def _leader(ledger: Ledger) -> str | None:
-    leading = ledger.engine.state_document(ledger.state).get("leading")
-    return leading if leading in ledger.players else None
+def _leader(document: dict[str, Any], players: tuple[str, ...]) -> str | None:
+    leading = document.get("leading")
+    return leading if leading in players else None
 
 
 def _winners(outcome: object, players: tuple[str, ...]) -> tuple[str, ...]:
