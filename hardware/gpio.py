@@ -55,7 +55,7 @@ def open_pins(library: Library) -> Factory:
 
                 return MockFactory(pin_class=MockPWMPin)
     except ImportError as error:
-        package = {"lgpio": "lgpio", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
+        package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
         raise InputError(f"hardware.pins: expected {library} to be installed ({error}); run: pip install {package}") from error
     except (GPIOZeroError, OSError, RuntimeError) as error:
         what = "run: sudo usermod -aG gpio $USER, then log in again" if isinstance(error, PermissionError) else "is this a Raspberry Pi?"

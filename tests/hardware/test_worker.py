@@ -131,6 +131,23 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline,
     pump_until(wled, lambda: set(wled.firmware.pixels) == {(0, 0, 0)})
 
 
+def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypatch):
+    """It reads 100 bytes now and then; what it has not read yet is a few frames at most, and never more."""
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    strip, behind = Strip(100, outline), []
+    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    for scene in (RED, BLUE) * 10:
+        shown.show(scene)
+        wled.pump(0.02, most=100)
+        behind.append(wled.waiting)
+    while not any(rgb[2] > 100 for rgb in wled.firmware.pixels):
+        wled.pump(0.02, most=100)
+        behind.append(wled.waiting)
+    assert max(behind) < 20_000, "what a terminal holds"
+    assert wled.firmware.baud == 115200
+    shown.close()
+
+
 def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(wled, outline, pump_until, monkeypatch):
     monkeypatch.setattr(worker, "RETRY_S", 0.01)
     monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.02)
