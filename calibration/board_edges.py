@@ -13,7 +13,6 @@ from table.solids import Array
 from vision.fiducials import LUMA, edge_offsets
 from vision.frame import Image
 from vision.light import read_light
-from vision.scene_boards import hex_middles
 
 SHARES = np.linspace(0.14, 0.86, 7)
 SHARE_STEP = 0.14
@@ -123,7 +122,7 @@ def _chessboard(board: Chessboard) -> BoardEdges:
 
 
 def _hex(board: Hex) -> BoardEdges:
-    middles = np.array(list(hex_middles(board).values()))
+    middles = np.array(list(board.middles().values()))
     points, normals = [], []
     for one in range(len(middles)):
         apart = middles[one + 1 :] - middles[one]
