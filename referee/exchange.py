@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from engines import REFEREED
+from engines import GAMES
 from referee.events import Record, SessionStarted, decode, record_document, renumbered
 from referee.ledger import Games, fold
 from referee.log import Log, LogReader
@@ -40,7 +40,7 @@ def export_session(log: LogReader, session: int, path: Path) -> None:
     write_whole(path, packed.getvalue())
 
 
-def import_session(log: Log, path: Path, games: Games = REFEREED) -> int:
+def import_session(log: Log, path: Path, games: Games = GAMES) -> int:
     """Take a session that was exported into a log, all of it or nothing, and return its number there.
 
     Raises InputError: no zip of Rinkside, a damaged one, records that do not follow from one another, or a session that the

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import Paused, Ruled, SessionEnded, SessionStarted
+from referee.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted
 from referee.log import Log, LogFailed, LogReader
 from table.errors import InputError
 
@@ -129,8 +129,8 @@ def test_a_log_of_a_newer_version_is_refused_and_left_alone(tmp_path):
 
 def test_an_event_of_a_newer_version_is_refused_with_its_place(log):
     log.append(STARTED, 0)
-    log._db.execute("""UPDATE records SET event = replace(event, '"schema": 1', '"schema": 7')""")
-    with pytest.raises(InputError, match=r"record 1: schema: expected 1 or older, got 7"):
+    log._db.execute(f"""UPDATE records SET event = replace(event, '"schema": {SCHEMA}', '"schema": {SCHEMA + 7}')""")
+    with pytest.raises(InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got {SCHEMA + 7}"):
         log.records()
 
 

@@ -11,14 +11,11 @@ from typing import ClassVar
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from table.errors import InputError
 from table.setup import parse_table
 from tests.vision.test_cameras import HEIGHT, TABLE, WIDTH, jpeg, picture
 from vision.cameras import CameraLost, open_camera
-from vision.cameras.jpeg import JpegStream
 from vision.cameras.live import LiveCamera, Picture
 
 SETUP = parse_table(TABLE)
@@ -146,21 +143,6 @@ def test_a_pi_without_the_program_is_told_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="sudo apt install rpicam-apps"):
         open_camera("rpicam:", SETUP)
-
-
-@given(pieces=st.lists(st.integers(1, 700), min_size=1, max_size=40), junk=st.binary(max_size=40), cut=st.integers(1, 600))
-def test_pictures_come_whole_out_of_any_stream(pieces, junk, cut):
-    """Cut anywhere, with what is no picture and half a picture between them."""
-    whole = jpeg()
-    junk = junk.replace(b"\xff", b"")
-    data, stream, out = junk + whole + whole[:-cut] + whole + junk + whole, JpegStream(), []
-    at = 0
-    for length in pieces * (len(data) // sum(pieces) + 1):
-        stream.feed(data[at : at + length])
-        at += length
-        while (found := stream.next()) is not None:
-            out.append(found)
-    assert out == [whole] * 3
 
 
 # --- streams ---
