@@ -16,7 +16,7 @@ from calibration.lens_file import LensFile, lens_file, save_lens
 from calibration.lens_fit import PARAMETERS, calibrate_lens
 from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import read_views
-from referee.commands_calibrate_table import frame, table
+from referee.commands_calibrate_table import frame, recheck, restore, table
 from referee.shown import fine_margin
 from table.errors import InputError
 
@@ -29,7 +29,7 @@ def calibrate() -> None:
     """Find out what vision needs to know about a camera and a table."""
 
 
-for command in (table, frame):
+for command in (table, frame, recheck, restore):
     calibrate.add_command(command)
 
 
