@@ -15,7 +15,7 @@ from calibration.lens_file import LensFile, save_lens
 from referee.cli import main
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.observation import Camera
-from table.setup import load_table
+from table.setup import load_table, save_table
 from vision.camera import place_covariance
 from vision.cameras.files import read_image
 from vision.fiducials import locate
@@ -139,6 +139,18 @@ def test_corners_given_by_hand_take_the_place_of_searching(photographs, tmp_path
     assert np.abs(ground.outline_mm() - board.outline()).max() < 3
     said = calibrate(tmp_path / "photos", *words, "--corners-px", *dragged[::-1])
     assert "--corners-px: expected the board's corners clockwise from the far left" in said.stderr
+
+
+def test_a_board_that_was_pushed_is_told(photographs, tmp_path: Path) -> None:
+    set_table(photographs, tmp_path / "photos", BOARDS["hex"], 4.0, 5)
+    assert calibrate(tmp_path / "photos", "--thickness-mm", 4, *cell_words("hex")).exit_code == 0
+    words = ["calibrate", "recheck", str(tmp_path / "photos" / "0.jpg"), "--table", str(tmp_path / "table.json")]
+    assert CliRunner().invoke(main, words).stdout == "Cards and board are where table.json says.\n"
+    setup = load_table(tmp_path / "table.json")
+    save_table(msgspec.structs.replace(setup, board=Hex(size=5, cell_mm=36, origin_mm=(1.5, 0.0))), tmp_path / "table.json")
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 1
+    assert said.stdout in [f"the board lies {by} mm from where it was\n" for by in (1.4, 1.5, 1.6)]
 
 
 def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(photographs, tmp_path: Path) -> None:
