@@ -17,7 +17,8 @@ TEXT = """
 ## What a lens from one photograph costs
 
 Measured {date} (commit {commit}). Each photograph of the benchmark read twice: with the camera that its `table.json` gives, and with one
-that `rinkside calibrate frame` made of the same photograph, pieces lying on the board and all (p50 / p95 / max; {refused} of {count} photographs were refused).
+that `rinkside calibrate frame` made of the same photograph, pieces lying on the board and all (p50 / p95 / max;
+{refused} of {count} photographs were refused).
 
 | | pieces found | base error | gap error | truth in the 95 % ellipse | true gap within its ± | calls right / abstained / wrong |
 |---|---|---|---|---|---|---|
