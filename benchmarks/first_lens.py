@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import subprocess
 import sys
@@ -10,13 +11,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.accuracy import BENCH, KINDS, Run, calls, load_scoring, observe, percent, run_kind, spread
+from benchmarks.accuracy import BENCH, KINDS, Run, calls, commit, load_scoring, observe, percent, run_kind, spread
 
 TEXT = """
 ## What a lens from one photograph costs
 
-Each photograph of the benchmark read twice: with the camera that its `table.json` gives, and with one that `rinkside calibrate frame` made of the
-same photograph, pieces lying on the board and all (p50 / p95 / max; {refused} of {count} photographs were refused).
+Measured {date} (commit {commit}). Each photograph of the benchmark read twice: with the camera that its `table.json` gives, and with one
+that `rinkside calibrate frame` made of the same photograph, pieces lying on the board and all (p50 / p95 / max;
+{refused} of {count} photographs were refused).
 
 | | pieces found | base error | gap error | truth in the 95 % ellipse | true gap within its ± | calls right / abstained / wrong |
 |---|---|---|---|---|---|---|
@@ -40,7 +42,7 @@ def first_lens_text() -> str:
                 gaps[camera] = run.summary["gap_mm"]
     factors = [gaps["from the photograph"][key] / gaps["given"][key] for key in ("p50", "p95")]
     said = f"The gap error of Ice Boule is {factors[0]:.1f} times as large in the median, and {factors[1]:.1f} times at 95 % of gaps."
-    return TEXT.format(rows="\n".join(rows), refused=refused, count=count, said=said)
+    return TEXT.format(rows="\n".join(rows), refused=refused, count=count, said=said, date=datetime.date.today().isoformat(), commit=commit())
 
 
 def _with_own_lens(scoring: ModuleType, kind: str) -> tuple[Run, int]:

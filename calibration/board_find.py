@@ -21,7 +21,7 @@ STAGES = ((2.0, 1.5, None), (1.0, 0.25, 1.5))
 """Millimetres a pixel, degrees a step, and how many degrees either way: first all that look different."""
 BLUR_MM, MARGIN_MM, BEYOND_MM = 2.0, 12.0, 60.0
 """Width of a line, 1 sigma; what has to be free of lines around a board; how far beyond the cards it may reach."""
-BRIGHTEST = 97.0
+BRIGHTEST = 99.5
 """Edges stronger than so many in a hundred count no more than those."""
 CARD_TIMES = 1.9
 """A card's paper is so many times as large as its fiducial."""
@@ -88,6 +88,11 @@ def _match(view: NDArray[np.float32], low: Array, lines: BoardEdges, angle: floa
     cv2.polylines(drawn, list(ends), isClosed=False, color=1.0)
     if (np.array(drawn.shape) > view.shape).any():
         return -1.0, low
-    like = cv2.matchTemplate(view, cv2.GaussianBlur(drawn, (0, 0), BLUR_MM / step_mm), cv2.TM_CCOEFF_NORMED)
-    _, best, _, at = cv2.minMaxLoc(like)
+    asked = np.ones_like(drawn)
+    if lines.look == "rim":  # what is printed inside is not known
+        inside = cv2.convexHull(np.rint((points - corner) / step_mm).astype(np.int32))
+        cv2.fillConvexPoly(asked, inside, 0.0)
+        asked = cv2.dilate(asked, np.ones((3, 3), np.uint8), iterations=round(MARGIN_MM / step_mm))
+    like = cv2.matchTemplate(view, cv2.GaussianBlur(drawn, (0, 0), BLUR_MM / step_mm), cv2.TM_CCOEFF_NORMED, mask=asked)
+    _, best, _, at = cv2.minMaxLoc(np.where(np.isfinite(like), like, -1.0))
     return float(best), low + step_mm * np.array(at) - corner

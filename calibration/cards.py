@@ -19,6 +19,7 @@ from calibration.board_edges import board_edges
 from calibration.board_find import Face, find_board
 from calibration.card_edges import edge_samples, refuse_mirrored
 from calibration.cards_fit import (
+    BOARD,
     CARDS,
     FRAME,
     PLACES,
@@ -75,6 +76,7 @@ class Placed:
     sigma_mm: dict[tuple[int, int], float]
     rms_px: tuple[float, ...]
     frames: int
+    lines_seen: float = 0.0
 
     @property
     def fiducials(self) -> Fiducials:
@@ -115,7 +117,7 @@ def place_cards(
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
     rms = _rms_by_card(state, measured, known)
     _check_fit(state, measured, known)
-    lines = board_edges(board) if board else None
+    lines, lines_seen = board_edges(board) if board else None, 0.0
     if corners_px is not None:
         corners_px = _on_face(corners_px, state, lens, height_mm)
     if board is not None and lines is not None:
@@ -125,8 +127,8 @@ def place_cards(
             place = find_board(face, board, lines)
         else:
             place = _fitted(board.outline(), corners_px)
-        state, measured, fit = _fit(np.concatenate([state, place]), images, known)
-        _check_board(state, measured, known)
+        state, measured, fit = _fit(np.concatenate([state, place, [0.0]]), images, known)
+        lines_seen = _check_board(state, measured, known)
     else:
         board, place = _ground(card_corners(state, side_mm) if corners_px is None else corners_px)
     covariance = _covariance(np.asarray(fit.jac), rms, measured)
@@ -136,7 +138,7 @@ def place_cards(
     sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
     apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
     corners = np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)])
-    return Placed(corners, by_state @ covariance @ by_state.T, board, height_mm, apart, sigma, tuple(rms), len(images))
+    return Placed(corners, by_state @ covariance @ by_state.T, board, height_mm, apart, sigma, tuple(rms), len(images), lines_seen)
 
 
 def _fit(state: Array, images: list[Image], known: Known) -> tuple[Array, list[Measured], OptimizeResult]:
@@ -170,8 +172,8 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
     raise InputError(f"expected four flat cards in one plane that lie still; {said}; {advice}")
 
 
-def _check_board(state: Array, measured: list[Measured], known: Known) -> None:
-    """Raises InputError where the board's lines are not seen where they should be."""
+def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
+    """The share of the board's lines that is seen; raises InputError where they are not where they should be."""
     assert known.lines is not None
     count, start = len(known.lines.points_mm), sum(len(photo.cards.which) for photo in measured)
     boards = [photo.board for photo in measured if photo.board]
@@ -184,6 +186,7 @@ def _check_board(state: Array, measured: list[Measured], known: Known) -> None:
     off_px = known.board_off_px(residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)])
     if off_px > BOARD_OFF_PX:
         raise InputError(f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check --cell-mm and --thickness-mm")
+    return seen
 
 
 def _detect(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
@@ -293,7 +296,7 @@ def _seen_from(place: Array, points: Array) -> Array:
 
 def _on_table(state: Array, known: Known, place: Array) -> Array:
     """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that stays where it is."""
-    there = state[-3:] if known.lines else place
+    there = state[BOARD] if known.lines else place
     cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
     return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
 

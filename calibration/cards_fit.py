@@ -1,7 +1,7 @@
 """Cards, and perhaps a board, that lie still, photographed from several places: where their edges should be, and how far off they are seen.
 
 The state is [x, y, heading] of cards 1 to 3 beside card 0, then of each photograph the pose (rotation vector, translation) and the spread
-of light, then, where there is a board, its [x, y, heading].
+of light, then, where there is a board, its [x, y, heading] and how much farther out its rim is than its sizes say.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from vision.frame import Image
 CARDS = (0, 1, 2, 3)
 PLACES, FRAME = 9, 7
 SPREAD = 6
+BOARD = slice(-4, -1)
+RIM_SIGMA_MM = 0.5
+"""How far out the rim of tiles laid down one by one may be, 1 sigma."""
 SPREAD_SIGMA_PX = 0.5
 ROBUST_PX = 0.1
 MODULES = 6
@@ -73,11 +76,6 @@ class Measured:
     board: Seen | None = None
 
 
-def frame_count(state: Array) -> int:
-    """How many photographs a state is of."""
-    return (len(state) - PLACES) // FRAME
-
-
 def pose(state: Array, frame: int) -> tuple[Array, Array]:
     """Rotation (3, 3) and translation (3,) of a photograph."""
     own = state[PLACES + FRAME * frame :][:SPREAD]
@@ -120,7 +118,7 @@ def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
 
 
 def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
-    """Distances in px of measured edges from where they should be, along their normals: cards, boards; then what is expected of the spread."""
+    """Distances in px of measured edges from where they should be, along their normals: cards, boards; then what is expected of spread and rim."""
     spreads = [_spread(state, frame) for frame in range(len(measured))]
     cards = [_off(_card_edges(state, frame, known)[0], one.cards, spread) for frame, (one, spread) in enumerate(zip(measured, spreads, strict=True))]
     boards = []
@@ -128,7 +126,8 @@ def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
         if known.lines and one.board:
             spread = spreads[frame] if known.lines.look == "step" else 0.0
             boards.append(_off(_board_edges(state, frame, known)[0], one.board, spread) / np.sqrt(SIDE_EDGES))
-    return np.concatenate([*cards, *boards, ROBUST_PX * np.array(spreads) / SPREAD_SIGMA_PX])
+    expected = [*(np.array(spreads) / SPREAD_SIGMA_PX), *(state[-1:] / RIM_SIGMA_MM if known.lines else ())]
+    return np.concatenate([*cards, *boards, ROBUST_PX * np.array(expected)])
 
 
 def _card(state: Array, card: int) -> Array:
@@ -151,7 +150,8 @@ def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
 def _board_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
     """The same of what is printed on the board."""
     assert known.lines is not None
-    on, beside = (laid(state[-3:], known.lines.points_mm + aside * known.lines.normals) for aside in (0.0, ASIDE_MM))
+    out = state[-1] if known.lines.look == "rim" else 0.0
+    on, beside = (laid(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals) for aside in (0.0, ASIDE_MM))
     return _pictured(on, beside, state, frame, known.lens, known.height_mm)
 
 

@@ -1,7 +1,8 @@
-"""`rinkside calibrate table` and `frame`: where fiducials and board lie, and a first lens from one photograph."""
+"""`rinkside calibrate table`, `frame`, `recheck`, `restore`: where fiducials and board lie, a first lens, and whether they still agree."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from calibration.cards import place_cards, read_frames
 from calibration.lens_file import keep_last
 from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
+from calibration.recheck import recheck as recheck_table
 from calibration.sheets_cards import CARD_MARKER_MM
 from referee.shown import Z_95, fine_margin
-from table.boards import Board
-from table.documents import read_json
+from table.boards import Board, Chessboard, Coasters, Hex, Tiles
+from table.documents import read_json, write_whole
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import FORMAT, Counters, Game, Lens, Setup, parse_table, save_table
+from table.setup import FORMAT, Counters, Game, Lens, Setup, load_table, parse_table, save_table
+from table.solids import Array
 from vision.camera import place_covariance
 from vision.cameras.files import read_image
 from vision.fiducials import locate
@@ -33,6 +36,14 @@ PLAYED = {
     "tiles": ("icefloe", "piecepack", "A,B,C,D,E,F"),
 }
 """What is played on each kind of board, with which pieces, and their usual sizes."""
+CELLS: dict[str, tuple[float, float, Callable[[float], Board]]] = {
+    "chessboard": (20.0, 100.0, lambda cell_mm: Chessboard(square_mm=cell_mm)),
+    "hex": (20.0, 60.0, lambda cell_mm: Hex(size=5, cell_mm=cell_mm)),
+    "tiles": (50.0, 60.0, lambda cell_mm: Tiles(cell_mm=cell_mm)),
+}
+"""Boards whose cells are measured: the least and the most mm, and the board."""
+COASTER_MM, COASTERS = 101.6, (("yellow", "red"), ("green", "blue"))
+MOST_THICK_MM = 60.0
 COUNTER = Counters(colour="white", diameter_mm=22.0)
 HIGH_MM = 30.0
 """Height at which the doubt about what stands on the table is told: that of most pyramids."""
@@ -68,24 +79,29 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 @click.option("--size", help="With the name of a camera: the size of its pictures, such as 2304x1296.")
 @click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the cards, from several sides.")
 @click.option("--card-mm", type=float, default=CARD_MARKER_MM, show_default=True, help="Side of the cards' fiducials, as measured.")
-@click.option("--ground-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
+@click.option("--board", "kind", metavar="|".join(PLAYED), default="open", show_default=True, help="What lies between the cards.")
+@click.option("--cell-mm", type=float, help="Side of a square or place, or a hexagon from flat to flat, as measured.")
+@click.option("--thickness-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
+@click.option("--corners-px", nargs=4, metavar="X,Y X,Y X,Y X,Y", help="The board's corners in the first photograph, clockwise from the far left.")
 @_game_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
-def table(
-    lens_said: str, size: str | None, folder: Path, card_mm: float, ground_mm: float, colours: str, target: str, sizes: str | None, out: Path
-) -> None:
-    """Find where four corner cards lie, and write a table.json for Ice Boule on the ground between them."""
+def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickness_mm: float, out: Path, **words: Any) -> None:
+    """Find where four corner cards lie, and the board between them, and write a table.json."""
     if not 5 <= card_mm <= 1000:
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
+    if not 0 <= thickness_mm <= MOST_THICK_MM:
+        raise InputError(f"--thickness-mm: expected 0 to {MOST_THICK_MM:g} mm, got {thickness_mm:g}")
+    board = _board(words["kind"], words["cell_mm"])
+    corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     camera = lens_for(lens_said, size)
     frames = read_frames(folder, camera)
-    placed = place_cards(frames, camera, card_mm, height_mm=ground_mm)
+    placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
     document = {
         "format": FORMAT,
         "camera": camera,
         "fiducials": placed.fiducials,
         "board": placed.board,
-        "game": _game(placed.board, colours, target, sizes),
+        "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
     }
     setup = parse_table(msgspec.to_builtins(document), out.name)
     kept = keep_last(out)
@@ -93,8 +109,35 @@ def table(
     for (one, other), apart in placed.apart_mm.items():
         click.echo(f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle")
     click.echo(f"{placed.frames} of {len(frames)} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
+    if placed.lines_seen:
+        click.echo(f"The board ({words['kind']}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its origin and axes are the table's.")
     click.echo(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
     click.echo(_written(out, kept))
+
+
+def _board(kind: str, cell_mm: float | None) -> Board | None:
+    """The board of a kind, with cells as measured; None for open ground."""
+    if kind not in PLAYED:
+        raise InputError(f"--board: expected {', '.join(PLAYED)}, got {kind!r}")
+    if kind in CELLS:
+        least, most, build = CELLS[kind]
+        if cell_mm is None or not least <= cell_mm <= most:
+            raise InputError(f"--cell-mm: expected {least:g} to {most:g} mm for {kind}, got {'none' if cell_mm is None else f'{cell_mm:g}'}")
+        return build(cell_mm)
+    if cell_mm is not None:
+        raise InputError(f"--cell-mm: expected with {', '.join(CELLS)} only, got it with {kind}")
+    return Coasters(cell_mm=2 * COASTER_MM / 6, coaster_mm=COASTER_MM, layout=COASTERS) if kind == "coasters" else None
+
+
+def _corners_px(words: tuple[str, ...]) -> Array:
+    """Four corners (4, 2) of words such as `412,96.5`."""
+    try:
+        corners = np.array([[float(number) for number in word.split(",")] for word in words])
+    except ValueError:
+        corners = np.empty(0)
+    if corners.shape != (4, 2) or not np.isfinite(corners).all():
+        raise InputError(f"--corners-px: expected four corners such as 412,96.5, got {' '.join(words)}")
+    return corners
 
 
 def _written(out: Path, kept: Path | None) -> str:
@@ -157,3 +200,38 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
     """The largest uncertainty, 1 sigma, of a place over the board's corners, in any direction."""
     places = [np.array([*corner, height_mm]) for corner in setup.outline_mm()]
     return max(float(np.sqrt(np.linalg.eigvalsh(place_covariance(place, camera, setup.camera)).max())) for place in places)
+
+
+@click.command()
+@click.argument("photo", type=click.Path(path_type=Path))
+@click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table.")
+@click.option("--before", type=click.Path(path_type=Path), help="A picture of the same table from before: has the camera moved since?")
+@click.pass_context
+def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
+    """Say whether cards, board and camera in PHOTO are still where table.json says; exit code 1 where they are not."""
+    setup = load_table(table_path)
+    told = recheck_table(read_image(photo, setup).image, setup, read_image(before, setup).image if before else None)
+    for sentence in told:
+        click.echo(sentence)
+    if told:
+        ctx.exit(1)
+    click.echo("Cards and board are where table.json says." if before is None else "Cards, board and camera are where they were.")
+
+
+@click.command()
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+def restore(path: Path) -> None:
+    """Bring back the table or lens that was in FILE before; what is there now becomes FILE.bak."""
+    kept = path.with_name(f"{path.name}.bak")
+    raw = read_json(kept)
+    if isinstance(raw, dict) and raw.get("format") == FORMAT:
+        parse_table(raw, kept.name, beside=path.parent)
+    else:
+        load_lens(kept)
+    now = path.read_bytes() if path.exists() else None
+    aside = path.with_name(f".{path.name}.restored")
+    os.replace(kept, aside)
+    if now is not None:
+        write_whole(kept, now)
+    os.replace(aside, path)
+    click.echo(f"{path}: restored." + (f" What was there is {kept}." if now is not None else ""))

@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from calibration.cards_fit import laid
 from calibration.lens_simulation import SQUARE_MM
 from calibration.sheets_cards import TARGET_ROWS, charuco
 from calibration.sheets_pages import PAPERS, lay_out
@@ -74,6 +75,36 @@ def cards_on_a_table(places: list[tuple[float, float, float]], side_mm: float = 
         levels = np.where(paper, np.where(white[rows, columns], 240, 20), 120).reshape(count, 4, count, 4).mean(axis=(1, 3))
         picture[top : top + count, left : left + count] = np.rint(levels)
     return picture, np.array([[CARD_PX_A_MM, 0, -0.5], [0, -CARD_PX_A_MM, TABLE_MM[1] * CARD_PX_A_MM - 0.5], [0, 0, 1]])
+
+
+def board_on_a_table(outline: np.ndarray, dark: list[np.ndarray], lines: list[np.ndarray], place) -> tuple[np.ndarray, np.ndarray]:
+    """A pale board with dark patches and dark lines, its polygons (n, 2) mm laid at a place [x, y, heading]: its picture, and where it is (255)."""
+    width, depth = (round(length * CARD_PX_A_MM) for length in TABLE_MM)
+    picture, covered = np.full((depth, width), 200, np.uint8), np.zeros((depth, width), np.uint8)
+
+    def pixels(points: np.ndarray) -> np.ndarray:
+        x, y = laid(np.asarray(place), points).T
+        return np.rint(16 * np.column_stack([x * CARD_PX_A_MM - 0.5, (TABLE_MM[1] - y) * CARD_PX_A_MM - 0.5])).astype(np.int32)
+
+    cv2.fillPoly(covered, [pixels(outline)], 255, cv2.LINE_AA, 4)
+    for patch in dark:
+        cv2.fillPoly(picture, [pixels(patch)], 60, cv2.LINE_AA, 4)
+    for line in lines:
+        cv2.polylines(picture, [pixels(line)], isClosed=True, color=80, thickness=3, lineType=cv2.LINE_AA, shift=4)
+    return picture, covered
+
+
+def photograph_with_board(cards, board, thickness_mm: float, pose, rng: np.random.Generator) -> np.ndarray:
+    """As `photograph`, of cards on a table with a board that is so thick."""
+    rotation = np.asarray(cv2.Rodrigues(pose[0])[0])
+    face = pose[0], pose[1] + rotation @ np.array([0.0, 0.0, thickness_mm])
+    around, seen, covered = (
+        photograph(at, rng, 0.01, 0.0, printed=lambda scene=scene: (scene, cards[1])).astype(float)
+        for scene, at in ((cards[0], pose), (board[0], face), (board[1], face))
+    )
+    share = np.clip((covered - 25) / (0.75 * 255), 0, 1)
+    levels = cv2.GaussianBlur((1 - share) * around + share * seen, (0, 0), 0.7)
+    return np.clip(levels + rng.normal(0, 2.0, levels.shape), 0, 255).astype(np.uint8)
 
 
 def pose_above_table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
