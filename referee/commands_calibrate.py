@@ -19,6 +19,7 @@ from calibration.lens_fit import PARAMETERS, calibrate_lens
 from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import read_views
 from calibration.sheets_cards import CARD_MARKER_MM
+from referee.commands_calibrate_colours import colours
 from referee.shown import Z_95
 from table.boards import Open
 from table.errors import InputError
@@ -32,6 +33,8 @@ SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 def calibrate() -> None:
     """Find out what vision needs to know about a camera."""
 
+
+calibrate.add_command(colours)
 
 @calibrate.command()
 @click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the target, 12 or more.")
