@@ -39,6 +39,8 @@ OFF = {"as sold": 0.0, "far off": 0.35}
 """How far dyes are from those that are drawn otherwise: sigma of the natural logarithm of each of red, green and blue."""
 LAMP_SIGMA = 0.2
 NEAR_MM = 10.0
+REFUSED = {"pieces not seen": "saw", "order doubted": "--order", "too alike": "cannot be told apart"}
+"""Reasons for which learning was refused, and words of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +116,7 @@ def count(table: Table, seed: int, counts: Counts) -> None:
         close_pairs(learned, np.median([one.ground for one in shown], axis=0))
     except InputError as error:
         print(f"table {seed}: {error}", file=sys.stderr)
-        counts.refused["pieces not seen" if "saw" in str(error) else "order doubted" if "order" in str(error) else "alike"] += 1
+        counts.refused[next((why for why, words in REFUSED.items() if words in str(error)), "fiducials covered")] += 1
         return
     try:
         counts.told_wrong += by_palette(shown, table.setup) != given
@@ -167,7 +169,7 @@ def table_rows(counted: dict[str, Counts]) -> str:
 
 
 @click.command()
-@click.option("--tables", default=60, show_default=True, help="How many tables of each kind.")
+@click.option("--tables", default=32, show_default=True, help="How many tables of each kind.")
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "CALIBRATION.md", help="The page to write.")
 def main(tables: int, out: Path) -> None:
     """Learn colours on made-up tables and write that part of the page."""
