@@ -19,6 +19,7 @@ from calibration.lens_fit import PARAMETERS, calibrate_lens
 from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import read_views
 from calibration.sheets_cards import CARD_MARKER_MM
+from referee.commands_calibrate_check import check
 from referee.commands_calibrate_colours import colours
 from referee.shown import Z_95
 from table.boards import Open
@@ -35,6 +36,7 @@ def calibrate() -> None:
 
 
 calibrate.add_command(colours)
+calibrate.add_command(check)
 
 @calibrate.command()
 @click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the target, 12 or more.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -51,3 +53,18 @@ def outline_px(camera: Camera, setup: Setup) -> Array:
     """Where the corners of the play area are seen, (n, 2) pixels."""
     outline = setup.outline_mm()
     return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
+
+
+def shifts_by_pose(points_mm: Array, z_mm: float, camera: Camera, lens: Lens) -> Array:
+    """How far table points (n, 2) at height `z_mm` are read elsewhere where the camera's pose is off: (n, 2, 6), mm a unit of
+    each of what `Camera.covariance` is of."""
+    pixels = project(np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), camera, lens)
+    columns = []
+    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
+        turn, shift = np.zeros(3), np.zeros(3)
+        (turn if k < 3 else shift)[k % 3] = step
+        rvec, _ = cv2.Rodrigues(camera.rotation)
+        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
+        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
+        columns.append((on_plane(pixels, moved, lens, z_mm) - points_mm) / step)
+    return np.stack(columns, axis=2)

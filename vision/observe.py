@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
-from vision.camera import on_plane, project
+from vision.camera import shifts_by_pose
 from vision.fiducials import locate
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
@@ -104,14 +101,5 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
 def _camera_covariance(guess: Hypothesis, camera: Camera, setup: Setup) -> Array:
     """How the uncertainty of the camera's place moves a piece there: (2, 2) mm2, at half the piece's height."""
     middle = guess.solid.vertices_mm.mean(axis=0)
-    pixel = project(middle[None], camera, setup.camera)
-    columns = []
-    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
-        turn, shift = np.zeros(3), np.zeros(3)
-        (turn if k < 3 else shift)[k % 3] = step
-        rvec, _ = cv2.Rodrigues(camera.rotation)
-        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
-        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
-        columns.append((on_plane(pixel, moved, setup.camera, float(middle[2]))[0] - middle[:2]) / step)
-    jacobian = np.stack(columns, axis=1)
+    (jacobian,) = shifts_by_pose(middle[None, :2], float(middle[2]), camera, setup.camera)
     return np.asarray(jacobian @ camera.covariance @ jacobian.T)
