@@ -37,9 +37,10 @@ bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write do
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks.engines
 
-bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours on made-up tables, and write what came of it into docs/CALIBRATION.md
+bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours and check made-up tables, and write what came of it into docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks.calibration
 	@$(BIN)/python -m benchmarks.colours
+	@$(BIN)/python -m benchmarks.check
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

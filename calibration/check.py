@@ -195,7 +195,7 @@ def _followed(piece: SeenPiece, stills: Sequence[Still], setup: Setup) -> list[A
     return places
 
 
-def larger_than_predicted(residuals: Sequence[Residual]) -> float:
-    """How much larger errors are than was predicted (Birge's ratio), never less than 1."""
+def larger_than_predicted(residuals: Sequence[Residual]) -> float | None:
+    """How many times larger errors are than was predicted (Birge's ratio); None where nothing was measured."""
     freedom = sum(one.freedom for one in residuals)
-    return float(np.sqrt(max(1.0, sum(one.squared for one in residuals) / freedom))) if freedom else 1.0
+    return float(np.sqrt(sum(one.squared for one in residuals) / freedom)) if freedom else None

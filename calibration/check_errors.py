@@ -29,9 +29,9 @@ EDGE_PX = 0.75
 on which it is from 0.4 (clear edges) to 2.0 (edges that hardly show)."""
 LEAST_PIECES = 3
 """So many pieces tell how exactly edges show here."""
-GRID = 14
+GRID = 11
 """Places along the longer side of the table."""
-HEADINGS_DEG = (20.0, 110.0, 200.0, 290.0)
+HEADINGS_DEG = tuple(11.0 + 45 * k for k in range(8))
 """Ways in which a lying piece is tried at each place."""
 _DRAWS = np.random.default_rng(1).standard_normal((1000, 2))
 

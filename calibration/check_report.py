@@ -7,14 +7,15 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.check import Residual
 from calibration.check_errors import ErrorMap
-from table.boards import within
 from table.setup import Setup
 from table.solids import Array
 from vision.frame import Image
@@ -27,13 +28,13 @@ ToPixels = Callable[[Array], Array]
 
 WIDE_PX, HIGH_PX = 1100, 800
 """Room for the board itself; the picture is larger by its margins."""
-MARGIN_PX, TOP_PX, BAR_PX = 110, 120, 200
+MARGIN_PX, TOP_PX, BAR_PX = 110, 140, 200
 LETTER_PX = 17.0
 INK, FAINT, PAPER = (28, 32, 40), (110, 116, 126), (255, 255, 255)
 LEAST_RANGE_MM = 0.2
 COLOURS = cv2.COLORMAP_VIRIDIS
-VALUES = 6
-"""Values that are written along the longer side of the map."""
+VALUES = 5
+"""Values that are written along each side of the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +77,20 @@ def draw_map(map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title:
     size = tuple(int(length) for length in right_bottom - left_top)
     shown = np.nan_to_num(values, posinf=most)
     fine = np.asarray(cv2.resize(shown, size, interpolation=cv2.INTER_CUBIC), float)
-    heat = _coloured(fine, least, most)
     inside = np.zeros(canvas.shape[:2], np.uint8)
     cv2.fillPoly(inside, [np.rint(at(outline)).astype(np.int32)], 1)
-    rows, columns = slice(left_top[1], left_top[1] + size[1]), slice(left_top[0], left_top[0] + size[0])
-    canvas[rows, columns][inside[rows, columns] > 0] = heat[inside[rows, columns] > 0]
+    box = (slice(left_top[1], right_bottom[1]), slice(left_top[0], right_bottom[0]))
+    canvas[box][inside[box] > 0] = _coloured(fine, least, most)[inside[box] > 0]
     cv2.polylines(canvas, [np.rint(16 * at(outline)).astype(np.int32)], True, INK, 2, cv2.LINE_AA, 4)
-    _write_values(canvas, map_, at, (least, most), setup)
+    _write_values(canvas, fine, inside[box] > 0, left_top, (least + most) / 2)
     _draw_fiducials(canvas, markers, at, residuals)
     _draw_bar(canvas, wide + MARGIN_PX + 110, TOP_PX, high_px, least, most)
     _write(canvas, title, (MARGIN_PX, 34.0), 1.35 * LETTER_PX, INK)
     _write(canvas, "95 % of lying pieces are read nearer than this to where they are, mm", (MARGIN_PX, 72.0), LETTER_PX, FAINT)
-    _write(canvas, below, (MARGIN_PX, canvas.shape[0] - 48.0), LETTER_PX, FAINT)
+    _write(canvas, below, (MARGIN_PX, canvas.shape[0] - 72.0), 0.9 * LETTER_PX, FAINT)
+    if residuals:
+        said = "off: how far a fiducial is seen from its place in table.json, mm (measured)"
+        _write(canvas, said, (MARGIN_PX, canvas.shape[0] - 40.0), 0.9 * LETTER_PX, FAINT)
     return canvas
 
 
@@ -104,28 +107,26 @@ def _coloured(values: Array, least: float, most: float) -> Image:
     return np.asarray(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS)[..., ::-1], np.uint8)
 
 
-def _write_values(canvas: Image, map_: ErrorMap, at: ToPixels, scale: tuple[float, float], setup: Setup) -> None:
-    step = max(1, round(max(map_.lying_mm.shape) / VALUES))
-    for i in range(step // 2, len(map_.y_mm), step):
-        for j in range(step // 2, len(map_.x_mm), step):
-            place = np.array([map_.x_mm[j], map_.y_mm[i]])
-            value = map_.lying_mm[i, j]
-            if not within(setup.outline_mm(), place):
-                continue
-            ink = PAPER if value > sum(scale) / 2 else INK
-            _write(canvas, f"{value:.2f}" if np.isfinite(value) else "-", at(place[None])[0], LETTER_PX, ink, middle=True)
+def _write_values(canvas: Image, errors_mm: Array, inside: NDArray[np.bool_], corner: NDArray[np.intp], middle_mm: float) -> None:
+    """Errors (h, w), the left top of which is at a pixel, as figures at evenly spread places `inside` (h, w) the board."""
+    rows, columns = ([int(count * (k + 0.5) / VALUES) for k in range(VALUES)] for count in errors_mm.shape)
+    for row, column in product(rows, columns):
+        if inside[row, column]:
+            ink = PAPER if errors_mm[row, column] > middle_mm else INK
+            _write(canvas, f"{errors_mm[row, column]:.2f}", (float(corner[0] + column), float(corner[1] + row)), LETTER_PX, ink, middle=True)
 
 
 def _draw_fiducials(canvas: Image, markers: dict[int, Array], at: ToPixels, residuals: Sequence[Residual]) -> None:
-    """Each as a black square with its number, and under it how far off it is seen."""
+    """Each as a black square with its number, and beside it how far off it is seen."""
     off = {one.name: one.off_mm for one in residuals}
     for id_, corners in markers.items():
         square = at(corners)
         cv2.fillPoly(canvas, [np.rint(16 * square).astype(np.int32)], INK, cv2.LINE_AA, 4)
         _write(canvas, str(id_), square.mean(axis=0), LETTER_PX, PAPER, middle=True)
         if (said := off.get(f"fiducial {id_}")) is not None:
-            below = np.array([square[:, 0].mean(), square[:, 1].max() + 16])
-            _write(canvas, f"off {said:.2f}", below, 0.8 * LETTER_PX, INK, middle=True)
+            low, high = square[:, 1].min(), square[:, 1].max()
+            row = low - 14 if square[:, 1].mean() < canvas.shape[0] / 2 else high + 16
+            _write(canvas, f"off {said:.2f}", (square[:, 0].mean(), row), 0.8 * LETTER_PX, INK, middle=True)
 
 
 def _draw_bar(canvas: Image, left: int, top: int, height: int, least: float, most: float) -> None:

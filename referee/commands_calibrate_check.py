@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -62,13 +62,9 @@ class Found:
     places: list[Residual]
     spread: Spread | None
     pictures: int
+    larger: float | None
+    """How many times larger errors are than was predicted; None where nothing was measured that tells."""
     edges_measured: bool
-    lens_known: bool
-
-    @property
-    def larger(self) -> float:
-        """How much larger errors are than was predicted."""
-        return self.errors.larger
 
 
 @click.command()
@@ -174,7 +170,7 @@ def _check(
     distance = card_distance(stills, *measured, errors) if measured else None
     places = piece_residuals(stills, known)
     larger = larger_than_predicted([*fiducials, *([distance.residual] if distance else [])])
-    errors = Errors(errors.camera, setup, lens_sigma, errors.edge_px, larger)
+    errors = replace(errors, larger=max(1.0, larger or 1.0))
     return Found(
         errors,
         error_map(errors),
@@ -184,8 +180,8 @@ def _check(
         places,
         spread(stills, setup),
         len(stills),
+        larger,
         told is not None,
-        bool(lens_sigma),
     )
 
 
@@ -202,7 +198,7 @@ def _verdict(found: Found) -> tuple[str, Tone]:
         longer = 100 * (distance.seen_mm / distance.given_mm - 1)
         said = f"lengths are read {abs(longer):.2f} % too {'long' if longer > 0 else 'short'}"
         return f"Calls cannot be trusted here: {said}. Measure the printed fiducials and the distance again, and calibrate the table anew.", "bad"
-    if found.larger > OFF_TOO_FAR:
+    if found.larger is not None and found.larger > OFF_TOO_FAR:
         worst = max(found.fiducials, key=lambda one: one.off_mm)
         said = f"{worst.name} is seen {worst.off_mm:.2f} mm from its place in table.json, {found.larger:.1f} times farther than can be expected"
         return f"Calls cannot be trusted here: {said}. Has a card or the camera's lens been moved? Calibrate the table anew.", "bad"
@@ -242,7 +238,7 @@ def _measured_rows(found: Found) -> list[Row]:
 def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
     size = min(setup.sizes, key=lambda one: one.base_mm)
     edges = "as told here" if found.edges_measured else "as on drawn tables: lay pieces on the table to have its own"
-    lens = "lens's uncertainty included" if found.lens_known else "lens taken as exact: no --lens"
+    lens = "lens's uncertainty included" if found.errors.lens_sigma else "lens taken as exact: no --lens"
     rows = []
     for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):
         figure = f"{values.min():.2f} to {values.max():.2f} mm"
@@ -250,16 +246,11 @@ def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
     if found.gaps:
         rests = f"made-up throws of {size} pieces all over the board, measured as calls are"
         rows.append(Row("a gap", f"± {Z_95 * found.gaps.sigma_mm:.2f} mm", "predicted", rests))
-        rows.append(
-            Row(
-                "two gaps told apart in 95 of 100",
-                f"from {found.gaps.apart_mm:.2f} mm",
-                "predicted",
-                f"{found.gaps.apart_95_mm:.2f} mm where pieces lie worst",
-            )
-        )
-    rests = "in errors that all pieces share" if found.larger > 1 else "what was measured is no larger than predicted"
-    rows.append(Row("measured over predicted", f"{found.larger:.2f} times", "measured", rests))
+        apart, worst = (f"{mm:.2f} mm" for mm in (found.gaps.apart_mm, found.gaps.apart_95_mm))
+        rows.append(Row("two gaps told apart in 95 of 100", f"from {apart}", "predicted", f"from {worst} where pieces lie worst"))
+    if found.larger is not None:
+        rests = "fiducials and distance; " + ("what pieces share is predicted larger by as much" if found.larger > 1 else "no larger than predicted")
+        rows.append(Row("errors measured, over those predicted", f"{found.larger:.1f} times", "measured", rests))
     pixel = found.map.pixel_mm
     rows.append(Row("a pixel shows", f"{pixel.min():.2f} to {pixel.max():.2f} mm", "measured", "by the camera's place and lens"))
     return rows
@@ -267,7 +258,8 @@ def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
 
 def _below(found: Found) -> str:
     edges = "measured here" if found.edges_measured else "as on drawn tables"
-    return f"Predicted; edges of pieces {edges}, {found.errors.edge_px:.2f} px. Fiducials: how far each is seen from its place, mm (measured)."
+    lens = "with" if found.errors.lens_sigma else "without"
+    return f"Predicted: edges of pieces to {found.errors.edge_px:.2f} px, {edges}; {lens} the lens's doubt."
 
 
 def _print(report: Report) -> None:
