@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from calibration.check_errors import Errors
+from calibration.fiducials_seen import expect_every_fiducial
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
 from table.setup import Fiducials, Marker, Setup
@@ -86,9 +87,10 @@ def look(name: str, image: Image, setup: Setup) -> Still:
     seen = observe(Frame(0, 0, image), setup)
     if not isinstance(seen, Observation):
         raise InputError(f"{name}: {seen.reason}")
-    covered = [marker.id for marker in setup.fiducials.markers if marker.id not in seen.camera.fiducials_seen]
-    if covered:
-        raise InputError(f"{name}: expected to see every fiducial, but fiducial {covered[0]} is covered or too dark; uncover it and take it again")
+    try:
+        expect_every_fiducial(seen.camera, setup)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
     if seen.hand:
         raise InputError(f"{name}: expected a table at rest, but a hand or an arm is over the board; take it again")
     return Still(name, image, seen)

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 
+from calibration.fiducials_seen import expect_every_fiducial
 from table.boards import within
 from table.errors import InputError
 from table.observation import Camera
@@ -90,9 +91,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
     camera = locate(image, setup)
     if not isinstance(camera, Camera):
         raise InputError(camera.reason)
-    covered = [marker.id for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen]
-    if covered:
-        raise InputError(f"expected to see every fiducial, but fiducial {covered[0]} is covered or too dark; uncover it and take another picture")
+    expect_every_fiducial(camera, setup)
     photo = Photo(image, camera, setup)
     sight = find(photo, paper_light(image, camera, setup))
     if hand_over(sight, setup):
