@@ -1,7 +1,8 @@
 """Calibrate many lenses from simulated corners and write what came of it into docs/CALIBRATION.md (`make bench-calibration`).
 
 A run: a random lens, 15 views of the target from random poses, Gaussian noise on every coordinate of every corner, and in
-every second run two views of a bent target among them.  What is before the line of MARK in the page is written by hand and stays.
+every second run two views of a bent target among them.  Then the photographs of the benchmark are read with lenses of their own.
+What is before the line of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.first_lens import first_lens_text
 from calibration.lens_fit import PARAMETERS, Calibrated, calibrate_lens
 from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
 from calibration.lens_views import View
@@ -119,7 +121,7 @@ def main(runs: int, out: Path) -> None:
         models=", ".join(f"{model} {count}" for model, count in models.most_common()),
     )
     page = out.read_text(encoding="utf-8").partition(MARK)[0] if out.exists() else ""
-    out.write_text(page + MARK + "\n" + text, encoding="utf-8")
+    out.write_text(page + MARK + "\n" + text + first_lens_text(), encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import cv2
-import msgspec
 import numpy as np
 
 from calibration.lens_fit import PARAMETERS
 from table.observation import Camera, Observation, SeenPiece
-from table.setup import Lens, Setup
+from table.setup import Setup
 from table.solids import Array
-from vision.camera import mm_per_pixel, on_plane, project, shifts_by_pose
+from vision.camera import mm_per_pixel, moved_lens, on_plane, place_shifts, project
 from vision.edges import POOL, samples
 from vision.frame import Image
 from vision.hypothesis import Hypothesis
@@ -47,9 +46,14 @@ class Errors:
     edge_px: float = EDGE_PX
     larger: float = 1.0
 
+    @property
+    def lens_counts(self) -> bool:
+        """Is the lens's uncertainty in it: the table's own, or that of a lens.json?"""
+        return bool(self.setup.camera.covariance or self.lens_sigma)
+
     def shared(self, points_mm: Array, z_mm: float) -> Array:
         """Shifts (n, 2, k) mm of points (n, 2) at a height by each cause that all of the table shares, 1 sigma."""
-        pose = shifts_by_pose(points_mm, z_mm, self.camera, self.setup.camera) @ np.linalg.cholesky(self.camera.covariance)
+        pose = place_shifts(points_mm, z_mm, self.camera, self.setup.camera)
         causes = [pose, *(self._by_lens(name, sigma, points_mm, z_mm)[..., None] for name, sigma in self.lens_sigma.items())]
         return self.larger * np.concatenate(causes, axis=2)
 
@@ -58,7 +62,7 @@ class Errors:
         lens, fiducials = self.setup.camera, self.setup.fiducials
         corners = np.array([marker.corners_mm for marker in fiducials.markers]).reshape(-1, 2)
         corners_mm = np.column_stack([corners, np.full(len(corners), fiducials.z_mm)])
-        off = _with_parameter(lens, name, sigma)
+        off = moved_lens(lens, sigma * np.eye(len(PARAMETERS))[PARAMETERS.index(name)][: 4 + len(lens.distortion)])
         rvec, _ = cv2.Rodrigues(self.camera.rotation)
         seen = project(corners_mm, self.camera, lens).reshape(-1, 1, 2)
         matrix, distortion = np.array(off.matrix), np.array(off.distortion)
@@ -85,16 +89,6 @@ class Errors:
         (shared,) = self.shared(middle[None, :2], float(middle[2]))
         covariance[:2, :2] += shared @ shared.T
         return covariance
-
-
-def _with_parameter(lens: Lens, name: str, by: float) -> Lens:
-    """The lens with one parameter changed."""
-    place = PARAMETERS.index(name)
-    (fx, _, cx), (_, fy, cy), last = lens.matrix
-    values = [fx, fy, cx, cy, *lens.distortion]
-    values[place] += by
-    fx, fy, cx, cy, *distortion = values
-    return msgspec.structs.replace(lens, matrix=((fx, 0.0, cx), (0.0, fy, cy), last), distortion=tuple(distortion))
 
 
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:

@@ -35,10 +35,9 @@ from vision.colours import (
     piece_light,
 )
 from vision.fiducials import locate
-from vision.finder import find
+from vision.finder import search, view_of
 from vision.frame import Image
 from vision.left_over import hand_over
-from vision.paper import paper_light
 from vision.photo import Photo
 from vision.reader import lay_out
 from vision.spots import SURE_CHANCE, on_their_edges
@@ -93,7 +92,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
         raise InputError(camera.reason)
     expect_every_fiducial(camera, setup)
     photo = Photo(image, camera, setup)
-    sight = find(photo, paper_light(image, camera, setup))
+    sight = search(view_of(photo), setup.colours)
     if hand_over(sight, setup):
         raise InputError("expected pieces and nothing else, but a hand or an arm is over the board; take another picture")
     sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]

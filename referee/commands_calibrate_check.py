@@ -137,8 +137,10 @@ def _lens_sigma(path: Path | None, setup: Setup) -> dict[str, float]:
     if path is None:
         return {}
     lens = load_lens(path)
-    if lens.camera != setup.camera:
+    if (lens.camera.matrix, lens.camera.distortion) != (setup.camera.matrix, setup.camera.distortion):
         raise InputError(f"{path.name}: camera: expected the lens that table.json was made with, got another; give the lens.json of this camera")
+    if setup.camera.covariance:
+        return {}  # the table has it already, correlations and all
     return {name: sigma for name, sigma in lens.sigma.items() if name in PARAMETERS}
 
 
@@ -238,7 +240,7 @@ def _measured_rows(found: Found) -> list[Row]:
 def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
     size = min(setup.sizes, key=lambda one: one.base_mm)
     edges = "as told here" if found.edges_measured else "as on drawn tables: lay pieces on the table to have its own"
-    lens = "lens's uncertainty included" if found.errors.lens_sigma else "lens taken as exact: no --lens"
+    lens = "lens's uncertainty included" if found.errors.lens_counts else "lens taken as exact: no --lens"
     rows = []
     for what, values in (("lying", found.map.lying_mm), ("standing", found.map.standing_mm)):
         figure = f"{values.min():.2f} to {values.max():.2f} mm"
@@ -258,7 +260,7 @@ def _predicted_rows(found: Found, setup: Setup) -> list[Row]:
 
 def _below(found: Found) -> str:
     edges = "measured here" if found.edges_measured else "as on drawn tables"
-    lens = "with" if found.errors.lens_sigma else "without"
+    lens = "with" if found.errors.lens_counts else "without"
     return f"Predicted: edges of pieces to {found.errors.edge_px:.2f} px, {edges}; {lens} the lens's doubt."
 
 

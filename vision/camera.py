@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import cv2
+import msgspec
 import numpy as np
 
 from table.observation import Camera
@@ -41,6 +43,39 @@ def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float = 0.0) -> Ar
     return points
 
 
+def moved_lens(lens: Lens, by: Array) -> Lens:
+    """The lens with the first of (fx, fy, cx, cy, k1, k2 ...) changed by so much each, (p,)."""
+    fx, fy, cx, cy = (lens.matrix[0][0], lens.matrix[1][1], lens.matrix[0][2], lens.matrix[1][2])
+    moved = np.array([fx, fy, cx, cy, *lens.distortion])
+    moved[: len(by)] += by
+    fx, fy, cx, cy, *distortion = moved.tolist()
+    return msgspec.structs.replace(lens, matrix=((fx, 0.0, cx), (0.0, fy, cy), (0.0, 0.0, 1.0)), distortion=tuple(distortion))
+
+
+def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table point (3,): (2, 2) mm2, at its height."""
+    (shifts,) = place_shifts(point_mm[None, :2], float(point_mm[2]), camera, lens)
+    return np.asarray(shifts @ shifts.T)
+
+
+def place_shifts(points_mm: Array, z_mm: float, camera: Camera, lens: Lens) -> Array:
+    """How far table points (n, 2) at a height are read elsewhere by each independent cause, 1 sigma, in the camera's place and its
+    lens: (n, 2, k) mm."""
+    pixels = project(np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), camera, lens)
+    return np.stack([on_plane(pixels, there, other, z_mm) - points_mm for there, other in _one_sigma_away(camera, lens)], axis=2)
+
+
+def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
+    """Camera and lens moved by one sigma along each axis of what is not known of them, all parameters together."""
+    scale = np.sqrt(np.diag(camera.covariance)) + np.finfo(float).tiny
+    variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
+    turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], float).reshape(3)
+    for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:
+        rotation = np.asarray(cv2.Rodrigues(turn + step[:3])[0], float)
+        moved = replace(camera, rotation=rotation, translation_mm=camera.translation_mm + step[3:6])
+        yield moved, moved_lens(lens, step[6:]) if len(step) > 6 else lens
+
+
 def mm_per_pixel(camera: Camera, lens: Lens, at_mm: Array) -> float:
     """Length of table that one pixel shows near the table point (2,): the geometric mean of both directions."""
     x, y = at_mm
@@ -53,18 +88,3 @@ def outline_px(camera: Camera, setup: Setup) -> Array:
     """Where the corners of the play area are seen, (n, 2) pixels."""
     outline = setup.outline_mm()
     return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
-
-
-def shifts_by_pose(points_mm: Array, z_mm: float, camera: Camera, lens: Lens) -> Array:
-    """How far table points (n, 2) at height `z_mm` are read elsewhere where the camera's pose is off: (n, 2, 6), mm a unit of
-    each of what `Camera.covariance` is of."""
-    pixels = project(np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), camera, lens)
-    columns = []
-    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
-        turn, shift = np.zeros(3), np.zeros(3)
-        (turn if k < 3 else shift)[k % 3] = step
-        rvec, _ = cv2.Rodrigues(camera.rotation)
-        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
-        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
-        columns.append((on_plane(pixels, moved, lens, z_mm) - points_mm) / step)
-    return np.stack(columns, axis=2)

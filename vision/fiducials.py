@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import cv2
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -146,7 +147,7 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         scale = np.linalg.norm(step, axis=1)
         normal_px = step / scale[:, None]
         shift = bloom[0] + bloom[1 + owner]
-        offset, paper, good = _edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
+        offset, paper, good = edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
         residual = offset - shift
         if good.sum() < 60:
             return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
@@ -166,8 +167,37 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
     rms = float(np.sqrt(np.average((residual - design @ change) ** 2, weights=weight)))
     covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + FLOOR_PX**2 * SAMPLES_PER_SIDE)
-    rotation, _ = cv2.Rodrigues(rvec)
-    return Camera(np.asarray(rotation, float), tvec, covariance, rms, ids)
+    rotation = np.asarray(cv2.Rodrigues(rvec)[0], float)
+    follows = -np.linalg.solve(normal, (design * weight[:, None]).T)[:6]
+    if setup.fiducials.covariance is not msgspec.UNSET:
+        by_mm = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 3:6].reshape(-1, 2, 3)) @ rotation
+        by_markers = follows @ _by_markers(by_mm, edge_mm, owner)[good]
+        covariance += by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
+    if lens.covariance:
+        by_lens = follows @ np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, 6:].reshape(len(owner), 2, -1))[good]
+        covariance = _with_lens(covariance, by_lens[:, : len(lens.covariance)], np.array(lens.covariance))
+    return Camera(rotation, tvec, covariance, rms, ids)
+
+
+def _by_markers(by_mm: Array, edge_mm: Array, owner: NDArray[np.intp]) -> Array:
+    """How edges (n,) move in the picture with the places [x, y, heading] of their markers, (n, 3 m); `by_mm` (n, 3): with their own."""
+    moved = np.zeros((len(owner), owner[-1] + 1, 3))
+    middles = edge_mm.reshape(owner[-1] + 1, -1, 3).mean(axis=1)
+    x, y, _ = (edge_mm - middles[owner]).T
+    moved[np.arange(len(owner)), owner] = np.column_stack([by_mm[:, :2], by_mm[:, 1] * x - by_mm[:, 0] * y])
+    return moved.reshape(len(owner), -1)
+
+
+def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
+    """Covariance (3 m, 3 m) of the places of the markers that are seen."""
+    rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k, marker in enumerate(fiducials.markers) if marker.id in ids])
+    return np.asarray(np.array(fiducials.covariance, float)[np.ix_(rows, rows)])
+
+
+def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:
+    """Covariance (6 + p, 6 + p) of a pose (6, 6) together with the lens (p, p) that it was found with, and follows by `by_lens` (6, p)."""
+    together = by_lens @ lens
+    return np.block([[pose + together @ by_lens.T, together], [together.T, lens]])
 
 
 def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, float]:
@@ -183,13 +213,16 @@ def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, f
     return samples.reshape(-1, 3), normal.reshape(-1, 3), float(np.linalg.norm(ahead, axis=-1).mean()) / 6
 
 
-def _edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """For each point: signed distance along the outward normal to the dark-to-light edge, level of the paper, and trust."""
+def edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """How far along its normal (n, 2), to the white side, each edge (n, 2) is from where it was thought, in pixels.
+
+    Looked for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the paper (n,), linear light, and which can be trusted.
+    """
     reach_px = max(reach_px, 2.0)
     steps = np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
     xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
-    # A marker at a time: light is decoded only around each.
-    light = np.concatenate([read_light(image, part) for part in np.split(xy, len(xy) // (4 * SAMPLES_PER_SIDE))])
+    # A part at a time, neighbours in the picture: light is decoded only around each.
+    light = np.concatenate([read_light(image, part) for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))])
     profile = light @ LUMA
     profile[((xy < 0) | (xy > np.array(image.shape[1::-1]) - 1)).any(axis=2)] = np.nan
     rise = np.diff(profile, axis=1)
