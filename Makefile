@@ -37,8 +37,10 @@ bench-robustness: $(VENV)/ready-dev  ## read photographs made worse and write do
 bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs/ENGINES.md
 	@$(BIN)/python -m benchmarks.engines
 
-bench-calibration: $(VENV)/ready-dev  ## calibrate many simulated lenses and write the end of docs/CALIBRATION.md
+bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colours and check made-up tables, and write what came of it into docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks.calibration
+	@$(BIN)/python -m benchmarks.colours
+	@$(BIN)/python -m benchmarks.check
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
 	@$(BIN)/python -m benchmarks.hardware

@@ -14,7 +14,7 @@ from calibration.lens_places import WELL_COVERED, cells_of, parts_without
 from calibration.lens_views import Views, convergence
 from table.documents import convert, read_json, write_whole
 from table.errors import InputError
-from table.setup import Lens
+from table.setup import Lens, rows_of
 
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -61,7 +61,7 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
     views = tuple(judged.view for judged in calibrated.views)
     covered = cells_of(np.concatenate([view.pixels for view in views]), calibrated.lens.width, calibrated.lens.height)
     return LensFile(
-        camera=msgspec.structs.replace(calibrated.lens, focus_dpt=given.focus_dpt),
+        camera=msgspec.structs.replace(calibrated.lens, focus_dpt=given.focus_dpt, covariance=rows_of(calibrated.covariance)),
         model=calibrated.model,
         sigma=calibrated.sigma,
         rms_px=calibrated.rms_px,

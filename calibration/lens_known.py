@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.lens_file import load_lens
 from table.errors import InputError
-from table.setup import Lens
+from table.setup import Lens, rows_of
 
 MIDDLE_SHARE = 0.01
 """How far the principal point is from the picture's middle, in widths of the picture, 1 sigma."""
@@ -55,7 +55,7 @@ class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             matrix=((focal, 0.0, width / 2 - 0.5), (0.0, focal, height / 2 - 0.5), (0.0, 0.0, 1.0)),
             distortion=self.distortion,
             model=self.model,
-            covariance=tuple(tuple(row) for row in covariance.tolist()),
+            covariance=rows_of(covariance),
             first_estimate=True,
         )
 

@@ -20,7 +20,7 @@ from calibration.card_edges import edge_samples, refuse_mirrored
 from calibration.lens_solve import PINHOLE
 from table.boards import Board
 from table.errors import InputError
-from table.setup import Fiducials, Lens
+from table.setup import Fiducials, Lens, rows_of
 from table.solids import Array
 from vision.camera import project_with
 from vision.fiducials import (
@@ -294,5 +294,4 @@ def _told(state: Array, jacobian: Array, size: NDArray[np.intp]) -> Lens:
     lens, width = _lens(state, size), float(size[0])
     to_lens = np.diag([lens.matrix[0][0], lens.matrix[1][1], width, width, 1.0, 1.0, 1.0, 1.0])
     to_lens[1, 0] = lens.matrix[1][1]
-    rows = (to_lens @ inverse[LENS, LENS] @ to_lens.T).tolist()
-    return msgspec.structs.replace(lens, covariance=tuple(tuple(row) for row in rows), first_estimate=True)
+    return msgspec.structs.replace(lens, covariance=rows_of(to_lens @ inverse[LENS, LENS] @ to_lens.T), first_estimate=True)

@@ -23,6 +23,11 @@ Square = tuple[tuple[float, ...], ...]
 """A square matrix, row by row."""
 
 
+def rows_of(matrix: Array) -> Square:
+    """An array (n, n) as it is written."""
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
 class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A camera's optics, for the full-size picture.
 
@@ -86,12 +91,24 @@ class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     counters: Counters | None = None
 
 
-class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
+
+
+class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a colour is on this table, in its light: `light` is what comes off its plastic, (red, green, blue), linear, relative to
+    white paper."""
+
+    colour: str
+    light: tuple[Level, Level, Level]
+
+
+class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     format: Literal["rinkside-table/1"]
     camera: Lens
     fiducials: Fiducials
     board: Board
     game: Game
+    learned_colours: tuple[LearnedColour, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +119,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     board: Board
     game: Game
     pieces: PieceSet
+    learned_colours: tuple[LearnedColour, ...] = ()
 
     @property
     def sizes(self) -> tuple[PieceSize, ...]:
@@ -132,6 +150,7 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
     _check_fiducials(file.fiducials, where)
     _check_board(file.board, where)
     _check_game(file.game, where)
+    _check_learned(file.learned_colours, where)
     try:
         pieces = load_piece_set(file.game.pieces, beside)
     except InputError as error:
@@ -139,12 +158,19 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
     for index, name in enumerate(file.game.sizes):
         if name not in pieces:
             raise InputError(f"{where}: game.sizes[{index}]: expected a size of {pieces.name} ({', '.join(map(str, pieces.sizes))}), got {name!r}")
-    return Setup(camera=file.camera, fiducials=file.fiducials, board=file.board, game=file.game, pieces=pieces)
+    return Setup(camera=file.camera, fiducials=file.fiducials, board=file.board, game=file.game, pieces=pieces, learned_colours=file.learned_colours)
 
 
 def save_table(setup: Setup, path: Path) -> None:
     """Write a `table.json`, whole or not at all; raises InputError rather than write one that could not be read back."""
-    file = _TableFile(format=FORMAT, camera=setup.camera, fiducials=setup.fiducials, board=setup.board, game=setup.game)
+    file = _TableFile(
+        format=FORMAT,
+        camera=setup.camera,
+        fiducials=setup.fiducials,
+        board=setup.board,
+        game=setup.game,
+        learned_colours=setup.learned_colours,
+    )
     parse_table(msgspec.to_builtins(file), path.name, beside=path.parent)
     write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
 
@@ -236,3 +262,12 @@ def _check_game(game: Game, where: str) -> None:
                 raise InputError(f"{where}: game.{field}[{index}]: expected each of the {field} once, got {name!r} again")
     if game.target in game.colours:
         raise InputError(f"{where}: game.target: expected a colour that no player has, got {game.target!r}")
+
+
+def _check_learned(learned: tuple[LearnedColour, ...], where: str) -> None:
+    names = [one.colour for one in learned]
+    for index, name in enumerate(names):
+        if name not in COLOURS:
+            raise InputError(f"{where}: learned_colours[{index}].colour: expected a colour ({', '.join(COLOURS)}), got {name!r}")
+        if name in names[:index]:
+            raise InputError(f"{where}: learned_colours[{index}].colour: expected each colour once, got {name!r} again")

@@ -86,14 +86,21 @@ def moved_lens(lens: Lens, by: Array) -> Lens:
 
 def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
     """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table point (3,): (2, 2) mm2, at its height."""
-    pixel, height_mm = project(point_mm[None], camera, lens), float(point_mm[2])
-    steps = [on_plane(pixel, there, other, height_mm)[0] - point_mm[:2] for there, other in _one_sigma_away(camera, lens)]
-    return np.asarray(np.transpose(steps) @ steps)
+    (shifts,) = place_shifts(point_mm[None, :2], float(point_mm[2]), camera, lens)
+    return np.asarray(shifts @ shifts.T)
+
+
+def place_shifts(points_mm: Array, z_mm: float, camera: Camera, lens: Lens) -> Array:
+    """How far table points (n, 2) at a height are read elsewhere by each independent cause, 1 sigma, in the camera's place and its
+    lens: (n, 2, k) mm."""
+    pixels = project(np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), camera, lens)
+    return np.stack([on_plane(pixels, there, other, z_mm) - points_mm for there, other in _one_sigma_away(camera, lens)], axis=2)
 
 
 def _one_sigma_away(camera: Camera, lens: Lens) -> Iterator[tuple[Camera, Lens]]:
     """Camera and lens moved by one sigma along each axis of what is not known of them, all parameters together."""
-    scale = np.sqrt(np.diag(camera.covariance)) + np.finfo(float).tiny
+    sigmas = np.sqrt(np.diag(camera.covariance))
+    scale = np.where(sigmas > 0, sigmas, 1.0)  # what is exact stays where it is
     variances, axes = np.linalg.eigh(camera.covariance / np.outer(scale, scale))
     turn = np.asarray(cv2.Rodrigues(camera.rotation)[0], float).reshape(3)
     for step in (scale[:, None] * axes * np.sqrt(np.clip(variances, 0, None))).T:

@@ -1,17 +1,20 @@
 """Which colour a pyramid has, from the light that comes off it and the ground that may shine through it.
 
 A piece's light is modelled as haze (gloss, the lamp's colour) plus body colour plus the ground seen through dyed plastic,
-all relative to white paper.  Colours are compared by chromaticity, black, white and grey by level.
+all relative to white paper.  Colours are compared by chromaticity, black, white and grey by level.  The body colour is the
+palette's, or, closer to what is there, the one that was learned on this table.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from table.setup import Setup
 from table.solids import Array
 from vision.finder import STRIDE, Sight, light_of
 from vision.hypothesis import Hypothesis, silhouette
@@ -38,6 +41,8 @@ FLOOR = 0.006
 """Light that is always there: flare and noise; keeps logarithms of dark pixels quiet."""
 CHROMA_SIGMA, LEVEL_SIGMA, NEUTRAL_LEVEL_SIGMA = 0.28, 1.1, 0.5
 """How far real pieces stray from the model, in natural logarithms: in chromaticity, and in level."""
+LEARNED_CHROMA_SIGMA, LEARNED_LEVEL_SIGMA = 0.25, 0.7
+"""The same where the body colour was learned on this table."""
 HAZE = (0.0, 0.02, 0.08, 0.22)
 THROUGH = (0.0, 0.4, 0.8)
 MOST_APART, LOOKS = 40.0, 3.0
@@ -57,47 +62,86 @@ def bare_ground(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> NDArray
     return np.asarray(shown == 0)
 
 
+class Body(NamedTuple):
+    """A colour as the model has it: linear light (3,) of its plastic relative to white paper, whether it is always opaque, and
+    how far pieces stray from that, in natural logarithms."""
+
+    light: Array
+    opaque: bool
+    chroma_sigma: float
+    level_sigma: float
+
+
+def palette_body(name: str) -> Body:
+    """A colour as it is sold."""
+    return Body(np.array(PALETTE[name]), name in OPAQUE, CHROMA_SIGMA, NEUTRAL_LEVEL_SIGMA if name in NEUTRAL else LEVEL_SIGMA)
+
+
+def learned_body(name: str, light: Array) -> Body:
+    """A colour whose light (3,) was learned on this table."""
+    palette = palette_body(name)
+    return Body(light, palette.opaque, LEARNED_CHROMA_SIGMA, min(palette.level_sigma, LEARNED_LEVEL_SIGMA))
+
+
+def bodies_of(setup: Setup) -> tuple[Body, ...]:
+    """The table's colours, learned or, where they were not, as they are sold."""
+    learned = {one.colour: learned_body(one.colour, np.array(one.light)) for one in setup.learned_colours}
+    return tuple(learned.get(name) or palette_body(name) for name in setup.colours)
+
+
 def coloured(spot: Spot, bare: NDArray[np.bool_], sight: Sight, photo: Photo) -> Spot:
     """The spot with chances of the table's colours by the light that comes off it and the bare ground beside it."""
+    shown = piece_light(spot, bare, sight, photo)
+    if shown is None:
+        return spot
+    score = light_score(*shown, bodies_of(photo.setup)) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
+    weight = np.exp(score - score.max())
+    return replace(spot, colours=np.asarray(weight / weight.sum()))
+
+
+def piece_light(spot: Spot, bare: NDArray[np.bool_], sight: Sight, photo: Photo) -> tuple[Array, Array] | None:
+    """Light of some pixels (n, 3) of a piece, and of the bare ground (3,) beside it, relative to white paper; None where it does
+    not show."""
     outline = sight.view.polygon(silhouette(spot.best.solid, photo.camera.eye_mm))[:, 0]
     low = np.maximum((outline.min(axis=0) >> SUB_BITS) - RING_PX, 0)
     high = (outline.max(axis=0) >> SUB_BITS) + RING_PX + 2
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
     part = np.zeros(bare[window].shape, np.uint8)
     if part.size == 0:
-        return spot
+        return None
     cv2.fillConvexPoly(part, outline - (low << SUB_BITS), 1, shift=SUB_BITS)
     inside = cv2.erode(part, np.ones((3, 3), np.uint8)) > 0
     ring = (cv2.dilate(part, np.ones((RING_PX, RING_PX), np.uint8)) > 0) & bare[window]
     light = light_of(sight.view.code[window])
     body = light[inside]
     if not len(body):
-        return spot
+        return None
     ground = np.median(light[ring], axis=0) if ring.sum() > LEAST_RING else np.ones(3)
-    apart = colour_distances(body[:: len(body) // PIXELS + 1], ground, photo.setup.colours)
-    score = -0.5 * LOOKS * np.minimum(apart, MOST_APART).mean(axis=0) + DRAWN_DYES * np.log(spot.looked.colours + 1e-9)
-    weight = np.exp(score - score.max())
-    return replace(spot, colours=np.asarray(weight / weight.sum()))
+    return body[:: len(body) // PIXELS + 1], ground
 
 
-def colour_distances(light: Array, ground: Array, colours: tuple[str, ...]) -> Array:
+def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
+    """Logarithm (c,), but for a constant, of how likely the light (n, 3) of a piece over ground (3,) is, were it of each colour."""
+    score: Array = -0.5 * LOOKS * np.minimum(colour_distances(light, ground, bodies), MOST_APART).mean(axis=0)
+    return score
+
+
+def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
     """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (3,) from each of c colours, relative to paper."""
     seen = np.log(np.maximum(light, 0) + FLOOR)
-    result = np.empty((len(light), len(colours)))
-    for column, name in enumerate(colours):
-        models, cost = _models(name, ground)
+    result = np.empty((len(light), len(bodies)))
+    for column, body in enumerate(bodies):
+        models, cost = body_models(body, ground)
         apart = seen[:, None] - models
         level = apart.mean(axis=2)
         chroma = ((apart - level[..., None]) ** 2).sum(axis=2)
-        level_sigma = NEUTRAL_LEVEL_SIGMA if name in NEUTRAL else LEVEL_SIGMA
-        result[:, column] = (chroma / CHROMA_SIGMA**2 + (level / level_sigma) ** 2 + cost).min(axis=1)
+        result[:, column] = (chroma / body.chroma_sigma**2 + (level / body.level_sigma) ** 2 + cost).min(axis=1)
     return result
 
 
-def _models(name: str, ground: Array) -> tuple[Array, Array]:
+def body_models(body: Body, ground: Array) -> tuple[Array, Array]:
     """Logarithms (m, 3) of the light that a colour may have over a ground (3,), and what each way of having it costs (m,)."""
-    body = np.array(PALETTE[name])
-    dye = (body / body.max()) ** 0.8
-    ways = [(haze, through) for haze in HAZE for through in (THROUGH if name not in OPAQUE else THROUGH[:1])]
-    models = [np.log(haze + (1 - through) * body + through * dye * ground + FLOOR) for haze, through in ways]
+    dye = (body.light / body.light.max()) ** 0.8
+    ways = [(haze, through) for haze in HAZE for through in (THROUGH[:1] if body.opaque else THROUGH)]
+    models = [np.log(haze + (1 - through) * body.light + through * dye * ground + FLOOR) for haze, through in ways]
     return np.array(models), np.array([through + 12 * haze for haze, through in ways])

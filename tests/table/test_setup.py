@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.pieces import COLOURS, Pyramid, load_piece_set
-from table.setup import Counters, Fiducials, Game, Lens, Marker, Setup, load_table, parse_table, save_table
+from table.setup import Counters, Fiducials, Game, LearnedColour, Lens, Marker, Setup, load_table, parse_table, save_table
 
 HERE = Path(__file__).parent
 GOOD = (HERE / "table.json").read_text()
@@ -178,6 +178,8 @@ def setups(draw: st.DrawFn) -> Setup:
     *colours, target = draw(st.lists(st.sampled_from(COLOURS), min_size=2, max_size=10, unique=True))
     pieces = load_piece_set(draw(st.sampled_from(["looney", "piecepack"])))
     sizes = tuple(draw(st.lists(st.sampled_from([size.name for size in pieces.sizes]), min_size=1, unique=True)))
+    light = st.tuples(*3 * [st.floats(1e-6, 4)])
+    learned = draw(st.lists(st.builds(LearnedColour, colour=st.sampled_from(COLOURS), light=light), unique_by=lambda one: one.colour))
     counters = draw(st.none() | st.builds(Counters, colour=st.sampled_from(COLOURS), diameter_mm=st.floats(3, 100)))
     return Setup(
         camera=Lens(width=width, height=height, matrix=matrix, distortion=distortion),
@@ -192,6 +194,7 @@ def setups(draw: st.DrawFn) -> Setup:
             counters=counters,
         ),
         pieces=pieces,
+        learned_colours=tuple(learned),
     )
 
 
