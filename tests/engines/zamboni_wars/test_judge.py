@@ -14,9 +14,10 @@ from engines.zamboni_wars.board import FACINGS, SPACES, Space
 from engines.zamboni_wars.moves import Drive
 from table.boards import Coasters, Hex
 from table.errors import InputError
+from table.observation import Observation
 
-ANYTHING = object()
-"""An observation before the one that is judged: that there was one is all that counts."""
+ANYTHING = Observation(0, 0, None)
+"""An observation before the one that is judged, with nothing on it that could be compared."""
 
 
 class Evening:
@@ -27,15 +28,18 @@ class Evening:
         self.state = game.start(players.split(), {})
         self.table = real_table(self.state, self.rng)
         self.said = []
+        self.before = self.seen = ANYTHING
 
     def judge(self, table=None):
-        return game.judge(self.state, (table or self.table).seen(), ANYTHING, self.table.BOARD)
+        self.seen = (table or self.table).seen()
+        return game.judge(self.state, self.seen, self.before, self.table.BOARD)
 
     def count(self, verdict):
         """Play what a verdict says."""
         for move in verdict.moves:
             self.state = game.play(self.state, game.parse_move(move))
         self.said.append(verdict)
+        self.before = self.seen
         return verdict
 
     def roll(self, player=None):
@@ -343,6 +347,18 @@ def test_nobody_is_refused_anything_because_of_a_doubtful_reading(real_table):
         assert (type(verdict), verdict.code) == (CannotSee, "zamboni.doubt")
         near = replace(seen, pieces=(*others, table.read("yellow", *table.place(Space.parse("c6"), "E"), 3, **doubt)))
         assert game.judge(evening.state, near, ANYTHING, table.BOARD).moves == ("c6 E",), "the rules help"
+
+
+def test_a_size_that_was_misread_before_already_is_held_against_nobody(real_table):
+    """Only what changed since the last ruling can have been done by a hand."""
+    evening = at(real_table, "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    table = evening.table
+    others = [table.read("red", *table.nests["red"][:2], 2), table.read("blue", *table.nests["blue"])]
+    before = replace(table.seen(), pieces=(table.read("yellow", *table.nests["yellow"]), *others))
+    driven = replace(before, pieces=(table.read("yellow", *table.place(Space.parse("c6"), "E"), 3), *others))
+    assert game.judge(evening.state, driven, before, table.BOARD).moves == ("c6 E",)
+    assert isinstance(game.judge(evening.state, before, before, table.BOARD), Waiting)
+    assert game.judge(evening.state, before, ANYTHING, table.BOARD).tried == ("take red",)
 
 
 def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(real_table):
