@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import Paused, Ruled, SessionEnded, SessionStarted, decode
+from referee.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, decode
 from referee.log import Log, LogFailed, LogReader
 from table.errors import InputError
 
@@ -132,8 +132,8 @@ def test_a_log_of_a_newer_version_is_refused_and_left_alone(tmp_path):
 
 def test_an_event_of_a_newer_version_is_refused_with_its_place(log):
     log.append(STARTED, 0)
-    log._db.execute("""UPDATE records SET event = replace(event, '"schema": 1', '"schema": 7')""")
-    with pytest.raises(InputError, match=r"record 1: schema: expected 1 or older, got 7"):
+    log._db.execute(f"""UPDATE records SET event = replace(event, '"schema": {SCHEMA}', '"schema": 7')""")
+    with pytest.raises(InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got 7"):
         log.records()
 
 
@@ -249,7 +249,7 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
+from referee.events import SCHEMA, Ruled, SessionStarted
 from referee.log import Log, LogFailed
 log = Log(Path(sys.argv[1]))
 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
@@ -297,7 +297,7 @@ def test_a_log_that_may_not_be_written_is_said(tmp_path):
 APPEND_AND_PRINT = """
 import random, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
+from referee.events import SCHEMA, Ruled, SessionStarted
 from referee.log import Log
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 chance = random.Random(seed)
