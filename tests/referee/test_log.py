@@ -249,7 +249,7 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path
-from referee.events import SCHEMA, Ruled, SessionStarted
+from referee.events import Ruled, SessionStarted
 from referee.log import Log, LogFailed
 log = Log(Path(sys.argv[1]))
 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
@@ -297,7 +297,7 @@ def test_a_log_that_may_not_be_written_is_said(tmp_path):
 APPEND_AND_PRINT = """
 import random, sys
 from pathlib import Path
-from referee.events import SCHEMA, Ruled, SessionStarted
+from referee.events import Ruled, SessionStarted
 from referee.log import Log
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 chance = random.Random(seed)
