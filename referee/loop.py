@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -207,7 +208,7 @@ class Referee:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
-        elif self._judged is not None and agree(self._judged, settled) and not self._news(ledger):
+        elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
             self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
         else:
             self._judge(frame, settled, ledger)
@@ -279,6 +280,12 @@ def _status(verdict: Verdict | None) -> Status:
 
 def _said(verdict: Verdict) -> str:
     return " ".join((verdict.said, *verdict.differences)) if isinstance(verdict, OutOfSync) else verdict.said
+
+
+def _unchanged(judged: Observation, settled: Observation) -> bool:
+    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
+    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
+    return agree(judged, settled) and outside == was_outside
 
 
 def _asked(ledger: Ledger) -> Asked:
