@@ -130,8 +130,8 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambigu
     choices = [Choice(f"{state.to_move.capitalize()} ends with '{way[-1]}'", tuple(map(str, way))) for way in explained]
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
-    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either."
-    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices))
+    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."
+    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices), until_moved=True)
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:
