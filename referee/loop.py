@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
-from referee.facts import fact_of
+from referee.facts import fact_of, told
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.session import Session
@@ -242,7 +242,7 @@ class Referee:
             if record is None:
                 return
             self._ruled_on[record.seq] = settled
-        self._said, self._said_at = _said(verdict), self._session.ledger.seq
+        self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
@@ -290,10 +290,6 @@ def _status(verdict: Verdict | None) -> Status:
             return "cannot see"
         case _:
             return "waiting"
-
-
-def _said(verdict: Verdict) -> str:
-    return " ".join((verdict.said, *verdict.differences)) if isinstance(verdict, OutOfSync) else verdict.said
 
 
 def _unchanged(judged: Observation, settled: Observation) -> bool:

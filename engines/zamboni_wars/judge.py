@@ -95,17 +95,12 @@ def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
             mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
             seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
             return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
-        case Hit(target) if not _may_lie_there(state, target, found):
+        case Hit(target):
             return [(Take(target),)]
-        case Aiming(target) if state.left[target].layers == 1 and not _may_lie_there(state, target, found):
+        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
             return [(Fire(target), Take(target))]
         case _:
             return []
-
-
-def _may_lie_there(state: State, target: str, found: Look) -> bool:
-    """May the last piece of a Zamboni still be there, unread?"""
-    return state.left[target].layers == 1 and state.left[target].space in found.unread
 
 
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
