@@ -51,19 +51,20 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
-    found = look(seen, board)
+    found = look(seen, before, board)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
         return _judge_start(state, found)
-    explained = [way for way in _ways(state, found) if found.shows(after(state, way))]
-    still = found.shows(state)
-    if still and (not explained or found.plainly().shows(state)):
-        return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
-    if len(explained) == 1 and not still:
-        return _accept(state, explained[0], found)
-    if explained:
-        return _ask(state, explained, still)
+    for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
+        explained = [way for way in _ways(state, reading) if reading.shows(after(state, way))]
+        still = reading.shows(state)
+        if still and (not explained or reading.plainly().shows(state)):
+            return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
+        if len(explained) == 1 and not still:
+            return _accept(state, explained[0], reading)
+        if explained:
+            return _ask(state, explained, still)
     return _judge_difference(state, found)
 
 
@@ -94,17 +95,12 @@ def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
             mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
             seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
             return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
-        case Hit(target) if not _may_lie_there(state, target, found):
+        case Hit(target):
             return [(Take(target),)]
-        case Aiming(target) if state.left[target].layers == 1 and not _may_lie_there(state, target, found):
+        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
             return [(Fire(target), Take(target))]
         case _:
             return []
-
-
-def _may_lie_there(state: State, target: str, found: Look) -> bool:
-    """May the last piece of a Zamboni still be there, unread?"""
-    return state.left[target].layers == 1 and state.left[target].space in found.unread
 
 
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
@@ -129,8 +125,8 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambigu
     choices = [Choice(f"{state.to_move.capitalize()} ends with '{way[-1]}'", tuple(map(str, way))) for way in explained]
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
-    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either."
-    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices))
+    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."
+    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices), until_moved=True)
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:
