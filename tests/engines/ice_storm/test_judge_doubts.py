@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Waiting
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Chessboard, Open
 from table.errors import InputError
 
@@ -219,7 +219,20 @@ def test_a_board_that_will_not_do(table, lie):
     small = game.judge(game.start(PLAYERS, {}), table.seen(), None, Chessboard(square_mm=27.0))
     assert isinstance(small, CannotSee)
     assert small.rests_on == "ruling ice_storm.6"
-    with pytest.raises(InputError, match="by the board alone"):
-        game.hear(game.start(PLAYERS, {}), {"player": "red", "die": 5})
     assert isinstance(game.judge(game.start(PLAYERS, {}), table.seen(hand=True), None, table.board), Waiting)
     assert game.measurement(game.start(PLAYERS, {}), table.seen()) == {}
+
+
+def test_what_nobody_sees_of_a_throw_is_heard():
+    state = game.start(PLAYERS, {})
+    off, low = (one["said"] for one in game.state_document(state)["may_say"])
+    wasted = game.hear(state, off)
+    assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
+    assert wasted.said == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
+    again = game.hear(state, low)
+    assert isinstance(again, Refused)
+    assert (again.code, again.tried) == ("storm.throw.low", ("throw green low",))
+    assert game.hear(state, {"player": "red", "off": True}).code == "storm.throw.turn"
+    with pytest.raises(InputError, match="player, off or player, low"):
+        game.hear(state, {"player": "red", "die": 5})
+    assert game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))["may_say"] == []

@@ -233,6 +233,16 @@ def test_what_else_is_heard():
             game.hear(scoring, said)
 
 
+def test_a_move_that_ends_where_it_began_is_heard():
+    state = game.State.parse(line())
+    may = {one["label"]: one["said"] for one in game.state_document(state)["may_say"]}
+    assert list(may) == ["AS comes back to a1", "BS comes back to a2"]
+    stays = game.hear(state, may["AS comes back to a1"])
+    assert (stays.code, stays.moves) == ("icefloe.move", ("AS:a1-a1",))
+    assert stays.said == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
+    assert game.hear(state, {"player": "yellow", "stays": "AC"}).code == "icefloe.move"
+
+
 def test_a_board_that_will_not_do():
     with pytest.raises(InputError, match="5 x 5 places"):
         game.set_up(PLAYERS, {}, Tiles(cell_mm=51.0, rows=4))
