@@ -23,7 +23,7 @@ from engines.ice_storm.moves import LOW, Capture, Settle, Throw
 from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, outcome, play, shots, turn, violation
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import judge_throw, out_of_sync, unclear
+from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, unclear
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
 from table.observation import Observation, SeenPiece
@@ -94,6 +94,8 @@ def _judge_attack(look: Look) -> Verdict:
         return _several(look, attacker)
     if look.gone:
         return _capture(look, look.gone[0])
+    if look.hidden:
+        return cannot_read(look)
     can = captures(state.pieces, attacker)
     if not any(can.values()):
         return _who_can(look, attacker)

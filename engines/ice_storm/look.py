@@ -20,6 +20,10 @@ from table.solids import Array
 
 KNOCKED_SQUARES = 1.5
 """The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+GHOST_MM = 1.75
+"""What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as unread."""
+HIDDEN_MM = 15.0
+"""Something unread this near to where a piece lay is that piece; it was not knocked."""
 _NEVER_MM = 1e6
 
 
@@ -75,7 +79,15 @@ class Look:
     @cached_property
     def gone(self) -> tuple[Piece, ...]:
         """Pieces of the state that are not on the board."""
-        return tuple(piece for piece in self.pieces if piece.name not in self.found)
+        return tuple(piece for piece in self.pieces if piece.name not in self.found and piece not in self.hidden)
+
+    @cached_property
+    def hidden(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not read, but something lies where they lay."""
+        lost = [piece for piece in self.pieces if piece.name not in self.found]
+        reach_mm = {piece.name: HIDDEN_MM if piece.name in self._lay else self.board.square_mm for piece in lost}
+        unread = _unread(self.now)
+        return tuple(piece for piece in lost if any(np.hypot(*(place - self.where_mm(piece))) < reach_mm[piece.name] for place in unread))
 
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:
@@ -87,7 +99,7 @@ class Look:
     def leftover(self) -> bool:
         """Does a piece of the round before still lie on the board?"""
         known = set(map(id, self._on_board))
-        return any(id(piece) not in known and self.touches(piece).on_board is not False for piece in self.seen)
+        return any(id(piece) not in known and not _ghost(piece) and self.touches(piece).on_board is not False for piece in self.seen)
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -119,8 +131,8 @@ class Look:
     @cached_property
     def unread_mm(self) -> tuple[Array, ...]:
         """Places (2,) on the board where something lies that could not be read, and nothing of the kind lay before."""
-        were = self.before.unread_mm if self.before else ()
-        return tuple(place for place in self.now.unread_mm if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
+        were = _unread(self.before) if self.before else []
+        return tuple(place for place in _unread(self.now) if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -143,7 +155,9 @@ class Look:
         return [
             piece
             for piece in self.seen
-            if self.touches(piece).on_board is not False and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
+            if not _ghost(piece)
+            and self.touches(piece).on_board is not False
+            and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
         ]
 
     @cached_property
@@ -192,6 +206,16 @@ class Look:
             return not _compatible(piece.place, self.touches(now).place)
         unsure = min(was.pose_probability, now.pose_probability) < SURE
         return moved(replace(was, pose=now.pose) if unsure else was, now)
+
+
+def _ghost(piece: SeenPiece) -> bool:
+    """Is it not surely a piece, and nobody knows where?"""
+    return piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
+
+
+def _unread(seen: Observation) -> list[Array]:
+    """Places (2,) where something lies that could not be read."""
+    return [*seen.unread_mm, *(piece.base_mm for piece in seen.pieces if _ghost(piece))]
 
 
 def _by_colour(pieces: Iterable[Piece], seen: Iterable[SeenPiece]) -> list[tuple[list[Piece], list[SeenPiece]]]:

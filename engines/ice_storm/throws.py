@@ -208,8 +208,8 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     if look.gone or look.elsewhere:
         unread = unclear(look)
         return out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.") if unread is None else unread
-    if look.unread_mm:
-        return _cannot_read(look)
+    if look.unread_mm or look.hidden:
+        return cannot_read(look)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
 
 
@@ -223,12 +223,13 @@ def unclear(look: Look) -> CannotSee | None:
     """A piece that seems gone may be what could not be read."""
     for piece in look.gone:
         if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
-            return _cannot_read(look)
+            return cannot_read(look)
     return None
 
 
-def _cannot_read(look: Look) -> CannotSee:
-    x, y = look.unread_mm[0]
+def cannot_read(look: Look) -> CannotSee:
+    """Something lies on the board that cannot be read, and it matters what it is."""
+    x, y = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
     said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
     return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
 

@@ -100,9 +100,9 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     accepted = play(state, before)
     assert accepted.moves == ("throw red b7: green1 off",)
     assert accepted.said == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once. Green throws next."
-    unread = play(state, before, unread_mm=(np.array([178.0, 73.0]),))
+    unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
-    assert unread.said == "Something lies at (178, 73) mm that cannot be read. Show it more clearly."
+    assert unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
 
 
 def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
@@ -110,6 +110,22 @@ def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
     before = table.seen(unread_mm=place)
     assert isinstance(play(thrown("nothing", 1), before, unread_mm=place), Waiting)
     assert isinstance(play(thrown("nothing", 1), replace(before, unread_mm=()), unread_mm=place), CannotSee)
+
+
+def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
+    """A ghost of another colour beside a throw, and a piece that is taken for a ghost where it lies."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    before = table.seen()
+    ghost = replace(lie("white", 90, 200).piece(pose_probability=0.6), covariance=np.diag([9.0, 9.0, 400.0]))
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, ghost).moves == ("throw red b7",)
+    del table.pieces["red1"]
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, ghost), CannotSee)
+    del table.pieces["green1"]
+    there = replace(ghost, base_mm=np.array([178.0, 66.0]))
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, there), CannotSee)
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, there).moves == ("throw red b7",)
 
 
 def test_a_colour_that_is_not_sure(table, lie, play):
