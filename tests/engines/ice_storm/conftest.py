@@ -64,7 +64,9 @@ class Thrown:
     def piece(self, colour_probability=1.0, pose_probability=1.0, shake=(0.0, 0.0)):
         """As it is read."""
         x_mm, y_mm, heading_deg = np.array([self.x_mm, self.y_mm, self.heading_deg]) + self.error
-        read = read_piece(x_mm + shake[0], y_mm + shake[1], heading_deg, pose=self.pose, covariance=np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2]))
+        read = read_piece(
+            x_mm + shake[0], y_mm + shake[1], float(heading_deg), pose=self.pose, covariance=np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2])
+        )
         return replace(read, colour=self.colour, colour_probability=colour_probability, pose_probability=pose_probability)
 
     @property

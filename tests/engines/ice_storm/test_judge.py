@@ -89,7 +89,7 @@ def out_of_turn(evening, table):
     colour = evening.chance.choice([player for player in PLAYERS if player != evening.truth.next])
     thrown = table.thrown(colour)
     table.pieces["new"] = thrown if thrown.place else table.thrown(colour, 100, 300)
-    return Refused, "storm.throw.turn", (f"throw {colour} {table.pieces['new'].place}",)
+    return Refused, "storm.throw.turn", None
 
 
 def nobodys(_evening, table):

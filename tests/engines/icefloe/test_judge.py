@@ -170,7 +170,10 @@ def out_of_turn(evening, table):
     names = [name for name in evening.state.board.pyramids if evening.state.owner(name) not in (evening.state.mover, None)]
     name = evening.chance.choice(names)
     here = evening.state.board.under(name).place
-    there = evening.chance.choice([place for place in table.tiles if place != here and evening.state.board.at(place).weight < 3])
+    carry = [place for place in sorted(table.tiles) if place != here and evening.state.board.at(place).weight < 3]
+    if not carry:
+        return None
+    there = evening.chance.choice(carry)
     table.put(name, there)
     return Refused, "icefloe.move", f"{name}:{here}-{there}"
 
