@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration clean
+.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -39,6 +39,9 @@ bench-engines: $(VENV)/ready-dev  ## time the rules of every game and write docs
 
 bench-calibration: $(VENV)/ready-dev  ## calibrate many simulated lenses and write the end of docs/CALIBRATION.md
 	@$(BIN)/python -m benchmarks.calibration
+
+bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
+	@$(BIN)/python -m benchmarks.hardware
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

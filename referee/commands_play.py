@@ -17,14 +17,17 @@ from typing import Any
 
 import click
 
+from hardware.rig import Rig, open_rig
+from hardware.settings import load_settings
+from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee
-from referee.opening import opening, parse_rulings
+from referee.opening import opening, parse_rulings, reopened
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
-from table.setup import load_table
+from table.setup import Setup, load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
@@ -39,6 +42,7 @@ STOP_S = 30.0
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
+        click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md."),
         click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
         click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
         click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
@@ -50,18 +54,19 @@ def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @_panel_options
 @click.option("--seed", type=click.IntRange(0), help="Number that the simulated game follows from [default: another one each time].")
-def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
+def demo(port: int, host: str, data: Path | None, settings: Path | None, seed: int | None) -> None:
     """Referee a simulated game of Ice Boule, with its panel in the browser."""
     setup = demo_setup()
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
+        rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         started = opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         camera = stack.enter_context(closing(simulated_table(session, seed, start_ms=start_ms, pace=real_time(start_ms))))
-        _referee(session, Referee(camera, setup, Watch(), session), listening)
+        _referee(session, Referee(camera, setup, Watch(), session), listening, rig)
 
 
 @click.command()
@@ -71,16 +76,19 @@ def demo(port: int, host: str, data: Path | None, seed: int | None) -> None:
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
+@click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: its game, players and rulings count.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 def play(
     port: int,
     host: str,
     data: Path | None,
+    settings: Path | None,
     table_path: Path,
     spec: str,
     empty: Path | None,
     game: str,
     players: str | None,
+    resume: int | None,
     rulings: tuple[str, ...],
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
@@ -90,13 +98,23 @@ def play(
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         camera = stack.enter_context(closing(open_camera(spec, setup)))
+        rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
-        started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
-        session = stack.enter_context(closing(Session.begin(log, started)))
-        _referee(session, Referee(camera, setup, Watch(), session, reference), listening)
+        if resume is None:
+            started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
+            session = Session.begin(log, started)
+        else:
+            session = reopened(log, resume, setup)
+        stack.enter_context(closing(session))
+        _referee(session, Referee(camera, setup, Watch(), session, reference), listening, rig)
 
 
-def _referee(session: Session, referee: Referee, listening: socket.socket) -> None:
+def _rig(path: Path | None, setup: Setup) -> Rig:
+    """Lamps and all else that settings name; nothing without any."""
+    return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False)) if path else Rig()
+
+
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -111,12 +129,15 @@ def _referee(session: Session, referee: Referee, listening: socket.socket) -> No
             click.echo(f"rinkside: the referee had to stop: {error}", err=True)
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
+    companion = Companion(rig, session, referee, referee.setup.board)
     with _stopped_by_one_signal():
         worker.start()
+        companion.start()
         click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+        companion.stop()
         referee.stop()
         worker.join(STOP_S)
         if not (worker.is_alive() or failed):

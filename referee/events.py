@@ -6,6 +6,7 @@ A session's state is the fold of its records (`referee.ledger`).  Moves are writ
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -183,6 +184,19 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     event: Event
     frame: bool = False
+
+
+def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
+    """The event with the records that it names renumbered; raises KeyError for one that has no number."""
+    match event:
+        case Answered():
+            return msgspec.structs.replace(event, question=numbers[event.question])
+        case Corrected():
+            return msgspec.structs.replace(event, corrects=numbers[event.corrects])
+        case Undone():
+            return msgspec.structs.replace(event, undoes=numbers[event.undoes])
+        case _:
+            return event
 
 
 def encode(event: Event) -> str:

@@ -51,19 +51,20 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
-    found = look(seen, board)
+    found = look(seen, before, board)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
         return _judge_start(state, found)
-    explained = [way for way in _ways(state, found) if found.shows(after(state, way))]
-    still = found.shows(state)
-    if still and (not explained or found.plainly().shows(state)):
-        return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
-    if len(explained) == 1 and not still:
-        return _accept(state, explained[0], found)
-    if explained:
-        return _ask(state, explained, still)
+    for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
+        explained = [way for way in _ways(state, reading) if reading.shows(after(state, way))]
+        still = reading.shows(state)
+        if still and (not explained or reading.plainly().shows(state)):
+            return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
+        if len(explained) == 1 and not still:
+            return _accept(state, explained[0], reading)
+        if explained:
+            return _ask(state, explained, still)
     return _judge_difference(state, found)
 
 

@@ -16,6 +16,8 @@ from table.solids import Array
 
 BOUNDARY_MM, BOUNDARY_DEG = 2.0, 8.0
 """Nearer than this to the boundary of two readings, or than two standard deviations, both are tried (ruling zamboni_wars.1)."""
+STILL_MM, STILL_DEG = 2.0, 5.0
+"""A nest that was read so near to where it lay has not been touched."""
 POINT_DEG = 360 / len(FACINGS)
 LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
 LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
@@ -27,7 +29,8 @@ class Nest:
     """A nest that lies on the board.
 
     `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one of each; `layers` by
-    the size of what shows.  Where `sure` is False its colour is doubtful, where `sized` is False its layers are.
+    the size of what shows.  Where `sure` is False its colour is doubtful.  Where `sized` is False its layers are, or it lies
+    as it lay and was read so before: then nobody has taken anything off it since.
     """
 
     colour: str
@@ -41,7 +44,7 @@ class Nest:
     @property
     def doubtful(self) -> bool:
         """Is anything about it less than sure, so that nobody is refused anything because of it?"""
-        return not (self.sure and self.sized) or self.piece.pose_probability < SURE
+        return not self.sure or _size_probability(self.piece) < SURE
 
     def is_of(self, player: str) -> bool:
         """May it be this player's?"""
@@ -96,9 +99,18 @@ class Look:
     up: tuple[SeenPiece, ...]
     unread: frozenset[Space]
 
+    def as_read(self) -> Look:
+        """With the colours and sizes that are named, whatever the doubt."""
+        return replace(self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests))
+
+    def held_to(self, player: str | None) -> Look:
+        """With the size of this player's nest as it is named."""
+        return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
+
     def plainly(self) -> Look:
         """The likeliest reading of everything, as if there were no doubt."""
-        return replace(self, nests=tuple(replace(n, sure=True, sized=True, spaces=n.spaces[:1], facings=n.facings[:1]) for n in self.nests))
+        nests = self.as_read().nests
+        return replace(self, nests=tuple(replace(nest, spaces=nest.spaces[:1], facings=nest.facings[:1]) for nest in nests))
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -118,7 +130,7 @@ class Look:
         )
 
 
-def look(seen: Observation, board: Coasters) -> Look:
+def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
     """What an observation says of a board; pieces outside of all spaces are out of play."""
     nests, up = [], []
     for piece in seen.pieces:
@@ -127,10 +139,23 @@ def look(seen: Observation, board: Coasters) -> Look:
         if piece.pose != "lying":
             up.append(piece)
         elif spaces:
-            sure, sized = piece.colour_probability >= SURE, piece.size_probability >= SURE
+            sure = piece.colour_probability >= SURE
+            sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
             nests.append(Nest(piece.colour, sure, spaces, _facings(piece), LAYERS_OF.get(piece.size, 0), sized, piece))
     unread = {space for place in seen.unread_mm for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread))
+
+
+def _size_probability(piece: SeenPiece) -> float:
+    """The probability of a pose is that of its being there with its size, too."""
+    return piece.size_probability * piece.pose_probability
+
+
+def _lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
+    """Is it the same reading of a piece that nobody has touched since?"""
+    step_mm = float(np.linalg.norm(piece.base_mm - old.base_mm))
+    turn_deg = abs((piece.heading_deg - old.heading_deg + 180) % 360 - 180)
+    return (piece.colour, piece.size) == (old.colour, old.size) and step_mm <= STILL_MM and turn_deg <= STILL_DEG
 
 
 def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:

@@ -21,16 +21,6 @@ def rinkside(folder: Path, out: Path, *words: object) -> Result:
     return CliRunner().invoke(main, ["calibrate", "lens", "--from", str(folder), "--out", str(out), *map(str, words)], terminal_width=120)
 
 
-@pytest.fixture(scope="session")
-def taken(photographs, tmp_path_factory):
-    """15 good photographs in a folder, and where each corner in them truly is."""
-    folder, rng = tmp_path_factory.mktemp("good"), np.random.default_rng(3)
-    poses = {f"{index:02d}.jpg": random_pose(photographs.LENS, rng) for index in range(15)}
-    for name, pose in poses.items():
-        photographs.save(photographs.photograph(pose, rng), folder / name)
-    return folder, poses
-
-
 def copied(taken, tmp_path: Path) -> Path:
     folder = tmp_path / "photographs"
     shutil.copytree(taken[0], folder)
@@ -110,6 +100,20 @@ def test_a_chessboard_will_do(photographs, tmp_path: Path) -> None:
     assert file.target == "chessboard of 6 x 9 inner corners"
     assert file.camera.matrix[0][0] == pytest.approx(photographs.LENS.matrix[0][0], rel=0.0015)
     assert len(file.views) >= 12
+
+
+def test_a_wide_lens_is_seen_to_be_one(photographs, tmp_path: Path) -> None:
+    rng, true = np.random.default_rng(14), photographs.WIDE
+    for index in range(13):
+        turn, shift = random_pose(true, rng)
+        photographs.save(photographs.photograph((turn, 0.75 * shift), rng, lens=true), tmp_path / f"{index:02d}.jpg")
+    said = rinkside(tmp_path, tmp_path / "lens.json")
+    assert said.exit_code == 0, said.output
+    file = load_lens(tmp_path / "lens.json")
+    assert (file.model, file.camera.model) == ("fisheye", "fisheye")
+    assert file.camera.matrix[0][0] == pytest.approx(true.matrix[0][0], rel=0.0015)
+    assert np.hypot(file.camera.matrix[0][2] - true.matrix[0][2], file.camera.matrix[1][2] - true.matrix[1][2]) < 2
+    assert file.sigma.keys() == {"fx", "fy", "cx", "cy", "k1", "k2", "k3", "k4"}
 
 
 def test_what_would_make_it_better_is_said(photographs, tmp_path: Path) -> None:

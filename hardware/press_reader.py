@@ -1,0 +1,48 @@
+"""Edges from any thread in, presses out."""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+from collections.abc import Callable
+from time import monotonic
+
+from hardware.ports import Press
+from hardware.presses import Presses
+
+
+class PressReader:
+    """Edges of many buttons in, from any thread; presses out, from a thread of its own that waits for what is due."""
+
+    def __init__(self, tell: Callable[[Press], None], clock: Callable[[], float] = monotonic) -> None:
+        self._tell, self._clock = tell, clock
+        self._edges: queue.SimpleQueue[tuple[str, bool, float] | None] = queue.SimpleQueue()
+        self._buttons: dict[str, Presses] = {}
+        self._thread = threading.Thread(target=self._run, name="buttons", daemon=True)
+        self._thread.start()
+
+    def edge(self, button: str, down: bool) -> None:
+        """A button's level changed just now; returns at once."""
+        self._edges.put((button, down, 1000 * self._clock()))
+
+    def close(self) -> None:
+        self._edges.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            due_ms = min((button.due_ms for button in self._buttons.values()), default=math.inf)
+            wait_s = None if due_ms == math.inf else max(0.0, due_ms / 1000 - self._clock())
+            try:
+                edge = self._edges.get(timeout=wait_s)
+            except queue.Empty:
+                now_ms = 1000 * self._clock()
+                told = [press for button in self._buttons.values() for press in button.tick(now_ms)]
+            else:
+                if edge is None:
+                    return
+                name, down, at_ms = edge
+                told = self._buttons.setdefault(name, Presses(name)).edge(down, at_ms)
+            for press in told:
+                self._tell(press)

@@ -1,0 +1,248 @@
+"""What hangs on which pin or port: the table `[hardware]` of a TOML file, checked before anything is opened.
+
+Every mistake is one line that names the setting.  docs/HARDWARE.md has an example of each kind.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+
+from hardware.scenes import SIGNALS
+from hardware.strip import Corner
+from table.documents import convert, read_text, shown
+from table.errors import InputError
+
+Pins = int | tuple[int, int, int]
+"""One pin, or red, green and blue; BCM numbers, as gpiozero counts."""
+Library = Literal["lgpio", "rpigpio", "mock"]
+Part = Annotated[float, msgspec.Meta(gt=0, le=1)]
+Milliamps = Annotated[float, msgspec.Meta(ge=50, le=100_000)]
+HEADER = range(2, 28)
+"""GPIO 2 to 27 are on the header; 0 and 1 belong to the memory of add-on boards (raspberrypi/hats, "ID_SD and ID_SC PINs")."""
+WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
+"""Speeds that WLED's serial port has (`wled_serial.cpp`)."""
+CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
+
+
+class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+    """Base of all parts."""
+
+
+class GpioLampsSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
+    """One lamp a player in turn order, and one for the verdict."""
+
+    players: Annotated[tuple[Pins, ...], msgspec.Meta(max_length=6)]
+    verdict: Pins
+    active_high: bool = True
+
+
+class BoardLampsSettings(_Kind, frozen=True, kw_only=True, tag="board"):
+    """Lamps on the microcontroller."""
+
+    players: Annotated[int, msgspec.Meta(ge=1, le=6)]
+
+
+class WledSettings(_Kind, frozen=True, kw_only=True, tag="wled"):
+    """A strip round the board, frame by frame."""
+
+    device: str
+    leds: Annotated[int, msgspec.Meta(ge=8, le=1500)]
+    baud: int = 115200
+    starts: Corner = "near left"
+    clockwise: bool = False
+    brightness: Part = 0.5
+    supply_ma: Milliamps = 2000
+
+
+class WledPresetsSettings(_Kind, frozen=True, kw_only=True, tag="wled-presets"):
+    """A strip that plays presets of its own, by signal."""
+
+    device: str
+    presets: dict[str, Annotated[int, msgspec.Meta(ge=1, le=250)]]
+    baud: int = 115200
+    brightness: Part = 0.5
+
+
+class FakeSettings(_Kind, frozen=True, kw_only=True, tag="fake"):
+    """Nothing at all, which does as the real thing and remembers what it did."""
+
+
+class GpioDiceSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
+    """Seven pins a die: top left, middle left, bottom left, centre, top right, middle right, bottom right."""
+
+    pips: Annotated[tuple[tuple[int, int, int, int, int, int, int], ...], msgspec.Meta(min_length=1, max_length=2)]
+    active_high: bool = True
+
+
+class CountedDiceSettings(_Kind, frozen=True, kw_only=True, tag="board"):
+    """Dice on the microcontroller."""
+
+    count: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
+
+
+class WledDiceSettings(_Kind, frozen=True, kw_only=True, tag="wled"):
+    """Dice as the seven lamps each that follow those round the board on the same strip."""
+
+    count: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
+
+
+class GpioButtonsSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
+    """Buttons between a pin and ground."""
+
+    rule: int | None = None
+    appeal: int | None = None
+    next: int | None = None
+    die: int | None = None
+
+
+class BoardPartSettings(_Kind, frozen=True, kw_only=True, tag="board"):
+    """A part of the microcontroller that needs no more words."""
+
+
+class GpioBuzzerSettings(_Kind, frozen=True, kw_only=True, tag="gpio"):
+    """An active buzzer."""
+
+    pin: int
+    active_high: bool = True
+
+
+class TerminalSettings(_Kind, frozen=True, kw_only=True, tag="terminal"):
+    """The terminal's bell."""
+
+
+class CalliperSettings(_Kind, frozen=True, kw_only=True, tag="serial"):
+    """A calliper on a serial port."""
+
+    device: str
+    baud: int = 9600
+
+
+class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that is connected; what is not named is not there.  `board` is the serial port of the microcontroller."""
+
+    pins: Library = "lgpio"
+    board: str | None = None
+    lamps: GpioLampsSettings | BoardLampsSettings | WledSettings | WledPresetsSettings | FakeSettings | None = None
+    dice: GpioDiceSettings | CountedDiceSettings | WledDiceSettings | FakeSettings | None = None
+    buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | None = None
+    buzzer: GpioBuzzerSettings | BoardPartSettings | TerminalSettings | FakeSettings | None = None
+    calliper: CalliperSettings | FakeSettings | None = None
+
+
+def load_settings(path: Path) -> HardwareSettings:
+    """The settings in a TOML file; raises InputError with the name of the first wrong one."""
+    try:
+        raw = tomllib.loads(read_text(path, "a TOML file"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: expected TOML: {error}") from error
+    return parse_settings(raw, path.name)
+
+
+def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
+    """The table `hardware` of a document that was read already; raises InputError that begins with `where` and names the setting."""
+    table = raw.get("hardware")
+    if not isinstance(table, dict):
+        raise InputError(f"{where}: hardware: expected a table [hardware], got {shown(table) if 'hardware' in raw else 'none'}")
+    _check_words(table, where)
+    settings = convert(table, HardwareSettings, where, "hardware")
+    _check_pins(settings, where)
+    _check_ports(settings, where)
+    _check_signals(settings, where)
+    return settings
+
+
+def _kinds(part: str) -> tuple[str, ...]:
+    declared = next(field for field in msgspec.structs.fields(HardwareSettings) if field.name == part).type
+    return tuple(kind.__struct_config__.tag for kind in get_args(declared) if kind is not type(None))
+
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    "pins": get_args(Library),
+    **{f"{part}.kind": _kinds(part) for part in ("lamps", "dice", "buttons", "buzzer", "calliper")},
+    "lamps.starts": get_args(Corner),
+}
+"""Settings that are words; asked first, so that the message can list them."""
+
+
+def _check_words(table: dict[str, Any], where: str) -> None:
+    for setting, words in _WORDS.items():
+        part, _, field = setting.rpartition(".")
+        holder = table.get(part, {}) if part else table
+        if isinstance(holder, dict) and field in holder and holder[field] not in words:
+            raise InputError(f"{where}: hardware.{setting}: expected {', '.join(words)}, got {shown(holder[field])}")
+        if field == "kind" and part in table and isinstance(holder, dict) and field not in holder:
+            raise InputError(f"{where}: hardware.{setting}: expected {', '.join(words)}, got none")
+
+
+def used_pins(settings: HardwareSettings) -> Iterator[tuple[str, int]]:
+    """Every pin with the setting that names it."""
+    match settings.lamps:
+        case GpioLampsSettings(players=players, verdict=verdict):
+            named = {f"lamps.players[{seat}]": pins for seat, pins in enumerate(players)} | {"lamps.verdict": verdict}
+            for setting, pins in named.items():
+                yield from ((f"hardware.{setting}", pin) for pin in as_pins(pins))
+    match settings.dice:
+        case GpioDiceSettings(pips=dice):
+            yield from ((f"hardware.dice.pips[{die}]", pin) for die, pins in enumerate(dice) for pin in pins)
+    match settings.buttons:
+        case GpioButtonsSettings():
+            yield from ((f"hardware.buttons.{name}", pin) for name, pin in button_pins(settings.buttons).items())
+    match settings.buzzer:
+        case GpioBuzzerSettings(pin=pin):
+            yield "hardware.buzzer.pin", pin
+
+
+def as_pins(pins: Pins) -> tuple[int, ...]:
+    """The pins of one lamp."""
+    return (pins,) if isinstance(pins, int) else pins
+
+
+def button_pins(buttons: GpioButtonsSettings) -> dict[str, int]:
+    """Pins of the buttons that are there, by name."""
+    return {name: pin for name in buttons.__struct_fields__ if (pin := getattr(buttons, name)) is not None}
+
+
+def _check_pins(settings: HardwareSettings, where: str) -> None:
+    first: dict[int, str] = {}
+    for setting, pin in used_pins(settings):
+        if pin not in HEADER:
+            raise InputError(f"{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the place on the header), got {pin}")
+        if pin in first:
+            raise InputError(f"{where}: {setting}: expected a pin of its own, got GPIO {pin}, which {first[pin]} uses already")
+        first[pin] = setting
+
+
+def _check_ports(settings: HardwareSettings, where: str) -> None:
+    ports: dict[str, str] = {}
+    for part, bauds in (("lamps", WLED_BAUDS), ("calliper", CALLIPER_BAUDS)):
+        held = getattr(settings, part)
+        if isinstance(held, WledSettings | WledPresetsSettings | CalliperSettings):
+            if held.baud not in bauds:
+                raise InputError(f"{where}: hardware.{part}.baud: expected one of {', '.join(map(str, bauds))} baud, got {held.baud}")
+            _claim(ports, f"hardware.{part}.device", held.device, where)
+    if settings.board is not None:
+        _claim(ports, "hardware.board", settings.board, where)
+    for part in ("lamps", "dice", "buttons", "buzzer"):
+        held = getattr(settings, part)
+        if held is not None and held.__struct_config__.tag == "board" and settings.board is None:
+            raise InputError(f"{where}: hardware.board: expected the serial port of the board that hardware.{part} is on, got none")
+    if isinstance(settings.dice, WledDiceSettings) and not isinstance(settings.lamps, WledSettings):
+        raise InputError(f"{where}: hardware.dice.kind: expected another kind: 'wled' dice end the strip of hardware.lamps, and there is none")
+
+
+def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None:
+    if device in ports:
+        raise InputError(f"{where}: {setting}: expected a port of its own, got {device!r}, which {ports[device]} uses already")
+    ports[device] = setting
+
+
+def _check_signals(settings: HardwareSettings, where: str) -> None:
+    if isinstance(settings.lamps, WledPresetsSettings):
+        for name in settings.lamps.presets:
+            if name not in SIGNALS:
+                raise InputError(f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got {name!r}")

@@ -1,0 +1,141 @@
+"""What lamps should tell: a pure function of the session's ledger, its latest record and what the referee does now."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, assert_never
+
+from engines.errors import InvalidNotation
+from hardware.scenes import DARK, Mark, Scene, Signal
+from referee.events import (
+    Answered,
+    Asked,
+    Corrected,
+    Declared,
+    GameStarted,
+    Noted,
+    Paused,
+    Record,
+    Resumed,
+    Ruled,
+    SessionEnded,
+    SessionStarted,
+    Undone,
+)
+from referee.ledger import Ledger
+from referee.loop import Status
+from referee.measuring import in_question
+from table.boards import Board, Chessboard, Coasters, Tiles
+
+HEAVIEST = 5
+"""A tile of IceFloe carries this much; with more it sinks (ruling icefloe.3)."""
+
+_LASTING: dict[Status, Signal] = {
+    "hand over the board": "hand",
+    "settling": "settling",
+    "paused": "paused",
+    "cannot see": "cannot see",
+    "out of sync": "out of sync",
+    "camera lost": "camera lost",
+    "ended": "dark",
+}
+"""Doings of the referee that are shown for as long as they last, whatever was ruled before."""
+
+
+def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board) -> Scene:
+    """What to show now; `news` is a record that has come since anything else was shown, None where there is none."""
+    if (signal := _LASTING.get(status)) and news is None:
+        return Scene(signal, ledger.players, leader=_leader(ledger.engine.state_document(ledger.state), ledger.players))
+    return scene_of_record(ledger, news, board) if news else standing(ledger, board)
+
+
+def standing(ledger: Ledger, board: Board) -> Scene:
+    """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
+    if ledger.ended:
+        return DARK
+    players, outcome = ledger.players, ledger.engine.outcome(ledger.state)
+    document = ledger.engine.state_document(ledger.state)
+    leader = _leader(document, players)
+    if ledger.paused:
+        return Scene("paused", players, leader=leader)
+    if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
+        return _question(asked, players, leader, marks(document, board))
+    if outcome is not None:
+        return Scene("over", players, of=_winners(outcome, players))
+    turn = document.get("next") or document.get("to_move") or document.get("attacker")
+    return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
+
+
+def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
+    """What a record shows when it has just come; `ledger` is the session after it."""
+    then = standing(ledger, board)
+    match event := record.event:
+        case Ruled():
+            return _ruled(event, then, record.seq)
+        case Answered() | Corrected() | Undone() | Declared():
+            return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
+        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | GameStarted() | SessionEnded():
+            return then
+        case _:
+            assert_never(event)
+
+
+def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
+    of = (event.player,) if event.player in then.players else ()
+    match event.verdict:
+        case "accepted" | "refused":
+            return Scene(event.verdict, then.players, of, then.leader, then=then, news=seq)
+        case "cannot_see":
+            return Scene("cannot see", then.players, leader=then.leader)
+        case "out_of_sync":
+            return Scene("out of sync", then.players, leader=then.leader)
+        case _:
+            assert_never(event.verdict)
+
+
+def _question(asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]) -> Scene:
+    """A question of what is too close shows between whom it is, or where; any other one asks."""
+    if not asked.code.endswith("too_close"):
+        return Scene("asking", players, leader=leader, marks=marked)
+    close = {name.partition(" ")[0] for name in in_question(asked)}
+    return Scene("too close", players, of=tuple(player for player in players if player in close) or players, marks=marked)
+
+
+def _leader(document: dict[str, Any], players: tuple[str, ...]) -> str | None:
+    leading = document.get("leading")
+    return leading if leading in players else None
+
+
+def _winners(outcome: object, players: tuple[str, ...]) -> tuple[str, ...]:
+    """Who won, as every game's outcome has it: a winner, or winners who share it."""
+    won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
+    return tuple(player for player in players if player in won)
+
+
+def marks(document: dict[str, Any], board: Board) -> tuple[Mark, ...]:
+    """What a state points at on this board: lines of fire, the space that a Zamboni is to leave, tiles about to sink."""
+    match board:
+        case Chessboard():
+            lines = [shot["squares"] for shot in document.get("shots", ())]
+            return tuple(_line(squares, board) for squares in lines if len(squares) > 1)
+        case Coasters():
+            mover = document.get("zambonis", {}).get(document.get("to_move"))
+            return (Mark("spot", (place_mm(mover["space"], board),)),) if mover and document.get("phase") == "move" else ()
+        case Tiles():
+            heavy = [place for place, floe in document.get("board", {}).items() if floe["weight"] >= HEAVIEST or floe["tile"] == document.get("tile")]
+            return tuple(Mark("spot", (place_mm(place, board),)) for place in heavy)
+        case _:
+            return ()
+
+
+def _line(squares: list[str], board: Chessboard) -> Mark:
+    return Mark("line", (place_mm(squares[0], board), place_mm(squares[-1], board)))
+
+
+def place_mm(name: str, board: Chessboard | Coasters | Tiles) -> tuple[float, float]:
+    """The middle of a place called by its file and its row from the near side, `b4`, in the table frame; raises InvalidNotation."""
+    if not (found := re.fullmatch(r"([a-z])(\d{1,2})", name)):
+        raise InvalidNotation(f"expected a place such as b4, got {name!r}")
+    side_mm = board.square_mm if isinstance(board, Chessboard) else board.cell_mm
+    x_mm, y_mm = board.origin_mm
+    return x_mm + (ord(found[1]) - ord("a") + 0.5) * side_mm, y_mm + (int(found[2]) - 0.5) * side_mm

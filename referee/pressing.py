@@ -1,0 +1,45 @@
+"""What buttons mean: a pure function from a press and the session's ledger to commands."""
+
+from __future__ import annotations
+
+from hardware.ports import Press
+from referee.command import Command, Declare, NextGame, Pause, Resume, Undo
+from referee.ledger import Ledger
+
+DECIDED_BY = "a button"
+
+
+def commands_of(press: Press, ledger: Ledger) -> tuple[Command, ...]:
+    """What to tell the referee; nothing for a press that means nothing now.
+
+    `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take back the last ruling, or the
+    open question.  `next`: the next game once one is over; in Ice Boule the leader stops.
+    """
+    match press.button, press.kind:
+        case "rule", "short":
+            again = Resume(decided_by=DECIDED_BY)
+            return (again,) if ledger.paused else (Pause(decided_by=DECIDED_BY), again)
+        case "rule", "long":
+            return () if ledger.paused else (Pause(decided_by=DECIDED_BY),)
+        case "appeal", "short":
+            return (Undo(decided_by=DECIDED_BY),)
+        case "next", "short":
+            return _next(ledger)
+        case _:
+            return ()
+
+
+def _next(ledger: Ledger) -> tuple[Command, ...]:
+    if ledger.engine.outcome(ledger.state) is not None:
+        return (NextGame(decided_by=DECIDED_BY),)
+    document = ledger.engine.state_document(ledger.state)
+    return (Declare(moves=(f"stop {document['next']}",), decided_by=DECIDED_BY),) if document.get("may_stop") else ()
+
+
+def roller(ledger: Ledger) -> str | None:
+    """Whose die a press rolls: that of the player whose turn it is; None while the game stands still."""
+    if ledger.paused or ledger.question is not None or ledger.engine.outcome(ledger.state) is not None:
+        return None
+    document = ledger.engine.state_document(ledger.state)
+    player: str | None = document.get("to_move") or document.get("next")
+    return player

@@ -1,0 +1,125 @@
+"""Serial devices that are pumped by hand, boards of mock pins, and waiting for threads without looking at the clock."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+from hardware.fake_serial import SerialDouble, WledFirmware
+from hardware.serial_port import open_port
+from hardware.strip import Strip
+
+PATIENCE_S = 20.0
+"""Only a thread that hangs takes so long; then the test fails."""
+
+
+@pytest.fixture
+def outline():
+    """A board of 600 by 400 mm."""
+    return np.array([[0.0, 0.0], [600.0, 0.0], [600.0, 400.0], [0.0, 400.0]])
+
+
+@pytest.fixture
+def strip(outline):
+    return Strip(100, outline)
+
+
+@pytest.fixture
+def plugged(tmp_path):
+    """plugged(firmware): a double on a pseudo-terminal, unplugged when the test is over."""
+    doubles = []
+
+    def plug(firmware):
+        doubles.append(SerialDouble(tmp_path / f"tty{len(doubles)}", firmware))
+        return doubles[-1]
+
+    yield plug
+    for double in doubles:
+        double.unplug()
+
+
+@pytest.fixture
+def wled(plugged):
+    """A strip of 100 lamps that runs WLED."""
+    return plugged(WledFirmware(100))
+
+
+@pytest.fixture
+def opened():
+    """opened(double): a port on it, closed when the test is over."""
+    ports = []
+
+    def make(double):
+        ports.append(open_port(str(double.path), 115200, "hardware.lamps.device"))
+        return ports[-1]
+
+    yield make
+    for port in ports:
+        port.close()
+
+
+@pytest.fixture
+def pump_until():
+    """pump_until(double, condition): read what threads send until something is so."""
+
+    def pump(double, condition):
+        waited_s = 0.0
+        while not condition():
+            if not double.pump(0.02):
+                waited_s += 0.02
+            assert waited_s < PATIENCE_S, "nothing came"
+
+    return pump
+
+
+@pytest.fixture
+def pins():
+    """Mock pins of a Pi 3 with PWM; gpiozero's own default is left alone."""
+    factory = MockFactory(pin_class=MockPWMPin)
+    yield factory
+    factory.close()
+
+
+@pytest.fixture
+def pico(monkeypatch):
+    """The example sketch of docs/boards with pins that remember: pico.Board, and pico.pins by number."""
+    pins = {}
+
+    class Pin:
+        IN, OUT, PULL_UP = "in", "out", "up"
+
+        def __init__(self, number, *_mode):
+            self.level, self.duty = 1 if "in" in _mode else 0, 0
+            assert number not in pins, f"GPIO {number} is used twice"
+            pins[number] = self
+
+        def value(self, level=None):
+            if level is None:
+                return self.level
+            self.level = level
+            return None
+
+    class PWM:
+        def __init__(self, pin):
+            self.pin = pin
+
+        def freq(self, hertz):
+            assert 8 <= hertz <= 62_500_000
+
+        def duty_u16(self, duty):
+            assert 0 <= duty <= 65535
+            self.pin.duty = duty
+
+    monkeypatch.setitem(sys.modules, "machine", types.SimpleNamespace(Pin=Pin, PWM=PWM))
+    path = Path(__file__).parents[2] / "docs" / "boards" / "pico.py"
+    spec = importlib.util.spec_from_file_location("pico", path)
+    sketch = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sketch)
+    sketch.pins = pins
+    return sketch

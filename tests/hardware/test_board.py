@@ -1,0 +1,146 @@
+"""A microcontroller: the example sketch itself, on pins that remember, behind a pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import queue
+
+import pytest
+
+from hardware import board
+from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
+from hardware.ports import DeviceLost
+from hardware.scenes import LAMP_RGB, Scene
+from hardware.serial_port import open_port
+
+SCENE = Scene("over", ("red", "yellow"), of=("yellow",))
+
+
+class Sketch:
+    """The sketch as a firmware: it starts anew with power, and what it says goes out with the next byte."""
+
+    def __init__(self, pico):
+        self.pico, self.said = pico, []
+        self.restart()
+
+    def restart(self):
+        self.pico.pins.clear()
+        self.said.clear()
+        self.line = b""
+        self.board = self.pico.Board(self.said.append)
+        self.said.clear()  # nobody listens yet
+
+    def feed(self, byte):
+        if byte == ord("\n"):
+            self.board.hear(self.line.decode())
+            self.line = b""
+        else:
+            self.line += bytes([byte])
+        return self.answers()
+
+    def answers(self):
+        said, self.said[:] = "".join(self.said).encode(), []
+        return said
+
+
+@pytest.fixture
+def linked(pico, plugged, pump_until, monkeypatch):
+    monkeypatch.setattr(board, "POLL_S", 0.001)
+    monkeypatch.setattr(board, "RETRY_S", 0.001)
+    monkeypatch.setattr(board, "ASK_S", 0.01)
+    double = plugged(Sketch(pico))
+    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    pump_until(double, lambda: not link.trouble)
+    yield double, link
+    link.close()
+
+
+def test_the_sketch_says_what_it_has(pico):
+    said = []
+    pico.Board(said.append).hear('{"hello": 1}')
+    assert [json.loads(line) for line in said] == [
+        {"hello": board.HELLO, "lamps": 3, "dice": 1, "buttons": ["appeal", "die", "next", "rule"], "buzzer": True}
+    ] * 2
+    assert all(line.endswith("\n") for line in said)
+
+
+def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
+    said = []
+    sketch = pico.Board(said.append)
+    for line in ("", "{", "[1]", "null", "3", '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
+        sketch.hear(line)
+    assert len(said) == 1
+    assert not any(pin.duty for pin in pico.pins.values())
+
+
+def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pump_until):
+    double, link = linked
+    lamps = BoardLamps(link, 2)
+    lamps.step(SCENE, 0)
+
+    def yellow():
+        return [pico.pins[number].duty for number in (5, 6, 7)] == [part * 257 for part in LAMP_RGB["yellow"]]
+
+    pump_until(double, yellow)
+    assert [pico.pins[number].duty for number in (2, 3, 4)] == [0, 0, 0]
+    double.unplug()
+    while not link.trouble:
+        assert link._thread.is_alive()
+    with pytest.raises(DeviceLost):
+        lamps.step(SCENE, 0)
+    double.plug()
+    assert not yellow()
+    pump_until(double, yellow)
+    assert link.trouble == ""
+
+
+def test_only_what_changed_is_sent(linked, pump_until):
+    double, link = linked
+    lamps = BoardLamps(link, 2)
+    for at_ms in range(200):
+        lamps.step(SCENE, at_ms)
+    BoardDice(link, 1).show((3,))
+    pump_until(double, lambda: b"dice" in double.sent)
+    assert double.sent.count(b"lamps") == 1
+
+
+def test_dice_show_their_pips(linked, pico, pump_until):
+    double, link = linked
+    dice = BoardDice(link, 1)
+    dice.show((5,))
+    pump_until(double, lambda: [pico.pins[number].level for number in range(11, 18)] == [1, 0, 1, 1, 1, 0, 1])
+    dice.close()
+    pump_until(double, lambda: not any(pico.pins[number].level for number in range(11, 18)))
+    with pytest.raises(ValueError, match="expected 1 values"):
+        dice.show((5, 5))
+
+
+def test_buttons_are_heard(linked, pico):
+    double, link = linked
+    buttons, told = BoardButtons(link), queue.Queue()
+    buttons.listen(told.put)
+    for level in (0, 1, 0):
+        pico.pins[21].level = level
+        double.firmware.board.step(0)
+        double.say(double.firmware.answers())
+    double.say(b'{"button": 3}\n{"button": "next"}\n[]\n{"but')
+    press = told.get(timeout=20)
+    assert (press.button, press.kind) == ("next", "down")
+    assert told.get(timeout=20).kind == "long"
+    buttons.close()
+
+
+def test_the_buzzer_beeps_once(linked, pico, pump_until):
+    double, link = linked
+    BoardBuzzer(link).play(Scene("refused"))
+    pump_until(double, lambda: double.firmware.board.beeps)
+    sounds = []
+    for now_ms in range(0, 3000, 10):
+        double.firmware.board.step(now_ms)
+        sounds.append(pico.pins[22].level)
+    assert sum(later > earlier for earlier, later in zip([0, *sounds], sounds, strict=False)) == 3
+    assert sounds[-1] == 0
+    double.unplug()
+    double.plug()
+    pump_until(double, lambda: not link.trouble)
+    assert double.firmware.board.beeps == [], "an old beep is not played again"

@@ -1,0 +1,108 @@
+"""Callipers: what they send, whole and in pieces."""
+
+from __future__ import annotations
+
+import queue
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardware import calliper
+from hardware.calliper import SerialCalliper, parse_reading
+from hardware.serial_port import open_port
+from table.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("line", "mm"),
+    [
+        ("01A+0000.123", 0.123),
+        ("01A+0000.125", 0.125),
+        ("01A+00012.34", 12.34),
+        ("01A+00.12345", 3.1356),
+        ("01A+000.1234", 3.1344),
+        ("12.34", 12.34),
+        (" 12,34 mm ", 12.34),
+        ("+0.00", 0.0),
+        ("0.5 in", 12.7),
+        ('0.5"', 12.7),
+        ("150", 150.0),
+        ("-0.01", None),
+        ("01A-0000.010", None),
+        ("911", 911.0),
+        ("1000.01", None),
+        ("912x", None),
+        ("", None),
+        ("nan", None),
+        ("1e3", None),
+        ("12.34 12.35", None),
+        ("01A+", None),
+        ("hello", None),
+    ],
+)
+def test_lengths(line, mm):
+    reading = parse_reading(line)
+    assert (reading.mm if reading else None) == mm
+
+
+@given(st.floats(0, 999.999))
+def test_what_mitutoyo_sends_is_read(mm):
+    assert parse_reading(f"01A+{mm:08.3f}").mm == pytest.approx(mm, abs=0.0006)
+
+
+@given(st.text(st.characters(codec="latin-1"), max_size=30))
+def test_noise_is_no_length_or_one_in_reach(text):
+    reading = parse_reading(text)
+    assert reading is None or 0 <= reading.mm <= calliper.LONGEST_MM
+
+
+class Nothing:
+    def feed(self, _byte):
+        return b""
+
+    def restart(self):
+        pass
+
+
+@pytest.fixture
+def measuring(plugged, monkeypatch):
+    monkeypatch.setattr(calliper, "POLL_S", 0.001)
+    monkeypatch.setattr(calliper, "RETRY_S", 0.001)
+    double, told = plugged(Nothing()), queue.Queue()
+    device = SerialCalliper(lambda: open_port(str(double.path), 9600, "hardware.calliper.device"))
+    device.listen(told.put)
+    yield double, told, device
+    device.close()
+
+
+def test_readings_are_told_though_they_come_in_pieces(measuring):
+    double, told, _ = measuring
+    double.say(b"\xff\x00garbage\r01A+0")
+    double.say(b"012.340\r12.")
+    assert told.get(timeout=20).mm == 12.34
+    double.say(b"35\r\n")
+    assert told.get(timeout=20).mm == 12.35
+
+
+def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
+    double, told, _ = measuring
+    double.say(b"12.34\r12.34\r7\r")
+    assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
+
+
+def test_a_calliper_may_be_unplugged(measuring):
+    double, told, device = measuring
+    double.unplug()
+    while not device.trouble:
+        assert device._thread.is_alive()
+    double.plug()
+    while device.trouble:
+        assert device._thread.is_alive()
+    double.say(b"1.5\r")
+    assert told.get(timeout=20).mm == 1.5
+
+
+def test_an_unknown_port_is_told_at_once(tmp_path):
+    with pytest.raises(InputError, match=r"^hardware\.calliper\.device: expected a serial port of this machine, got "):
+        SerialCalliper(lambda: open_port(str(tmp_path / "tty"), 9600, "hardware.calliper.device"))

@@ -1,0 +1,168 @@
+"""What every backend of a port must do, the real ones too: `RINKSIDE_HARDWARE=rinkside.toml pytest -m hardware` on a table with devices."""
+
+from __future__ import annotations
+
+import os
+import queue
+from pathlib import Path
+
+import pytest
+
+from hardware.board import BoardDice, BoardLamps
+from hardware.buzzer import Beeps, beeps
+from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
+from hardware.rig import StripDice, open_rig
+from hardware.scenes import DARK, SIGNALS, Scene
+from hardware.serial_port import open_port
+from hardware.settings import load_settings
+from hardware.strip import Strip
+from hardware.wled import WledPresets, WledStrip
+from hardware.worker import Shown
+
+PLAYERS = ("red", "blue")
+SETTINGS = os.environ.get("RINKSIDE_HARDWARE", "")
+
+
+@pytest.fixture
+def real(outline):
+    if not SETTINGS:
+        pytest.skip("RINKSIDE_HARDWARE names no settings of real devices")
+    rig = open_rig(load_settings(Path(SETTINGS)), outline, lambda _text: None)
+    yield rig
+    rig.close()
+
+
+def part(real, name):
+    return getattr(real, name) or pytest.skip(f"{name} are not in the settings")
+
+
+class SilentLink:
+    """A link to a board that takes everything."""
+
+    trouble = ""
+
+    def send(self, key, value, lasting=True):
+        pass
+
+
+def on_a_port(wled, make):
+    return Shown(lambda: make(open_port(str(wled.path), 1_000_000, "hardware.lamps.device")))
+
+
+LAMPS = {
+    "fake": lambda _: FakeLamps(),
+    "gpio": lambda request: Shown(lambda: GpioLamps(request("pins"), [(5,), (6, 7, 8)], (9,))),
+    "board": lambda _: Shown(lambda: BoardLamps(SilentLink(), 2)),
+    "wled": lambda request: on_a_port(request("wled"), lambda port: WledStrip(port, 1_000_000, Strip(100, request("outline")), tuple, 1.0, 1e9)),
+    "wled-presets": lambda request: on_a_port(request("wled"), lambda port: WledPresets(port, {"turn": 1})),
+    "real": lambda request: part(request("real"), "lamps"),
+}
+DICE = {
+    "fake": lambda _: FakeDice(2),
+    "gpio": lambda request: GpioDice(request("pins"), [range(5, 12), range(12, 19)]),
+    "board": lambda _: BoardDice(SilentLink(), 2),
+    "wled": lambda _: StripDice(2),
+    "real": lambda request: part(request("real"), "dice"),
+}
+BUTTONS = {
+    "fake": lambda _: FakeButtons(),
+    "gpio": lambda request: GpioButtons(request("pins"), {"die": 5}),
+    "real": lambda request: part(request("real"), "buttons"),
+}
+BUZZERS = {
+    "fake": lambda _: FakeBuzzer(),
+    "gpio": lambda request: GpioBuzzer(request("pins"), 18),
+    "real": lambda request: part(request("real"), "buzzer"),
+}
+CALLIPERS = {"fake": lambda _: FakeCalliper(), "real": lambda request: part(request("real"), "calliper")}
+
+
+def backends(of):
+    return pytest.mark.parametrize(
+        "make", [pytest.param(make, id=name, marks=[pytest.mark.hardware] * (name == "real")) for name, make in of.items()]
+    )
+
+
+@backends(LAMPS)
+def test_lamps_show_every_signal_and_go_dark(make, request):
+    lamps = make(request.getfixturevalue)
+    for signal in SIGNALS:
+        for of in ((), PLAYERS[:1], PLAYERS):
+            lamps.show(Scene(signal, PLAYERS, of=of, leader="blue", then=DARK))
+    assert lamps.trouble == ""
+    lamps.close()
+    lamps.close()
+
+
+@backends(DICE)
+def test_dice_show_values_of_a_die_and_nothing_else(make, request):
+    dice = make(request.getfixturevalue)
+    assert 1 <= dice.count <= 2
+    for value in (*range(1, 7), None):
+        dice.show((value,) * dice.count)
+    for wrong in ((0,) * dice.count, (7,) * dice.count, (1,) * (dice.count + 1), ()):
+        with pytest.raises(ValueError, match="expected"):
+            dice.show(wrong)
+    assert dice.trouble == ""
+    dice.show((6,) * dice.count)
+    dice.close()
+
+
+@backends(BUTTONS)
+def test_buttons_say_nothing_by_themselves(make, request):
+    buttons = make(request.getfixturevalue)
+    told = queue.Queue()
+    buttons.listen(told.put)
+    assert buttons.trouble == ""
+    buttons.close()
+    assert told.empty()
+
+
+@backends(BUZZERS)
+def test_a_buzzer_takes_every_signal_at_once(make, request):
+    buzzer = make(request.getfixturevalue)
+    for signal in SIGNALS:
+        buzzer.play(Scene(signal, PLAYERS))
+    assert buzzer.trouble == ""
+    buzzer.close()
+
+
+@backends(CALLIPERS)
+def test_callipers_say_nothing_by_themselves(make, request):
+    calliper = make(request.getfixturevalue)
+    told = queue.Queue()
+    calliper.listen(told.put)
+    assert calliper.trouble == ""
+    calliper.close()
+    assert told.empty()
+
+
+def test_fakes_keep_to_the_limits_of_the_real_thing():
+    lamps = FakeLamps()
+    lamps.close()
+    with pytest.raises(ValueError, match="closed"):
+        lamps.show(Scene("turn"))
+    calliper, told = FakeCalliper(), []
+    calliper.listen(told.append)
+    for line in ("-1", "1001", "01A+0012.340"):
+        calliper.send(line)
+    assert [reading.mm for reading in told] == [12.34]
+
+
+def test_beeps_are_the_rhythm_of_the_lamps():
+    assert [hold_ms for on, hold_ms in beeps(Scene("refused")) if on] == [170, 170, 170]
+    assert beeps(Scene("turn")) == ()
+
+
+def test_a_buzzer_is_silent_when_it_is_closed_in_the_middle():
+    heard = queue.Queue()
+    buzzer = Beeps(heard.put)
+    buzzer.play(Scene("asking"))
+    while not heard.get(timeout=20):
+        pass
+    buzzer.close()
+    sounds = []
+    while not heard.empty():
+        sounds.append(heard.get())
+    assert sounds[-1] is False

@@ -1,0 +1,108 @@
+"""Pins of a Pi, on gpiozero's mock pins: which states they go through, in order and in number."""
+
+from __future__ import annotations
+
+import queue
+
+import pytest
+
+from hardware import gpio
+from hardware.dice import PIPS
+from hardware.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
+from hardware.scenes import LAMP_RGB, Scene
+from table.errors import InputError
+
+
+def states(pins, number):
+    return [state.state for state in pins.pin(number).states]
+
+
+def test_lamps_fade_between_two_levels_and_stay_as_long_as_the_scene(pins):
+    lamps = GpioLamps(pins, [(12,), (13,)], (4, 5, 6))
+    scene = Scene("turn", ("red", "blue"), of=("red",))
+    for at_ms in (0, 450, 900, 1350, 1800 - 1, 1800 + 900, 3600 - 1):
+        lamps.step(scene, at_ms)
+    assert states(pins, 12) == pytest.approx([0, 0.4, 0.55, 0.7, 0.85, 1, 0.7, 0.4], abs=1e-3)
+    assert states(pins, 13) == states(pins, 4) == [0]
+    assert pins.pin(12).frequency == gpio.PWM_HZ
+    lamps.close()
+    assert pins.pin(12).function == "input"
+
+
+def test_a_refusal_is_three_flashes_of_the_verdict_and_the_player(pins):
+    lamps = GpioLamps(pins, [(12, 13, 17)], (4, 5, 6))
+    scene = Scene("refused", ("yellow",), of=("yellow",))
+    for at_ms in range(0, 1500, 10):
+        lamps.step(scene, at_ms)
+    assert states(pins, 4) == [0, 1, 0, 1, 0, 1, 0]
+    assert states(pins, 5) == states(pins, 6) == [0]
+    red, green, blue = (part / 255 for part in LAMP_RGB["yellow"])
+    assert states(pins, 12) == [0, red] + [0, red] * 2 + [0]
+    assert states(pins, 13) == pytest.approx([0, green] + [0, green] * 2 + [0])
+    assert (states(pins, 17), blue) == ([0], 0)
+
+
+def test_a_pin_that_stays_as_it_is_is_left_alone(pins):
+    lamps = GpioLamps(pins, [(12,)], (4,))
+    for at_ms in range(1000):
+        lamps.step(Scene("hand", ("red",), leader="red"), at_ms)
+    assert states(pins, 12) == [0, 0.25]
+    assert states(pins, 4) == [0, 0.15]
+
+
+def test_lamps_that_light_on_a_low_pin_are_dark_at_first(pins):
+    lamps = GpioLamps(pins, [(12,)], (4,), active_high=False)
+    assert pins.pin(12).state == 1
+    lamps.step(Scene("over", ("red",), of=("red",)), 0)
+    assert (pins.pin(12).state, pins.pin(4).state) == (0, 0)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+def test_a_die_shows_its_pips(pins, value):
+    dice = GpioDice(pins, [range(5, 12), range(12, 19)])
+    dice.show((value, None))
+    assert tuple(pins.pin(number).state for number in range(5, 12)) == PIPS[value]
+    assert sum(PIPS[value]) == value
+    assert not any(pins.pin(number).state for number in range(12, 19))
+    with pytest.raises(ValueError, match="expected 2 values of 1 to 6 or None"):
+        dice.show((value,))
+
+
+def test_opposite_pips_are_lit_together():
+    """Top left with bottom right, middle left with middle right, bottom left with top right, as on every die."""
+    for pips in PIPS.values():
+        assert (pips[0], pips[1], pips[2]) == (pips[6], pips[5], pips[4])
+
+
+def test_buttons_that_bounce_are_pressed_once(pins):
+    buttons = GpioButtons(pins, {"die": 17, "next": 27})
+    told = queue.Queue()
+    buttons.listen(told.put)
+    for bounce in range(3):
+        pins.pin(17).drive_low()
+        if bounce < 2:
+            pins.pin(17).drive_high()
+    assert (press := told.get(timeout=20)).button == "die"
+    assert press.kind == "down"
+    pins.pin(17).drive_high()
+    assert told.get(timeout=20).kind == "short"
+    pins.pin(27).drive_low()
+    assert [told.get(timeout=20).kind for _ in range(2)] == ["down", "long"]
+    pins.pin(27).drive_high()
+    buttons.close()
+    assert told.empty()
+    assert pins.pin(17).pull == "up"
+
+
+def test_a_pin_that_is_taken_is_told_with_its_setting(pins):
+    _held = GpioLamps(pins, [(12,)], (4,))
+    with pytest.raises(InputError, match=r"^hardware\.buttons\.die: expected a pin that is free, but the library says: .*GPIO4"):
+        GpioButtons(pins, {"die": 4})
+
+
+def test_pins_are_never_replaced_by_others():
+    """Without a Pi, lgpio is an error that says so, whatever else gpiozero could use."""
+    for library in ("lgpio", "rpigpio"):
+        with pytest.raises(InputError, match=rf"^hardware\.pins: expected .*{library}") as caught:
+            open_pins(library)
+        assert "\n" not in str(caught.value)

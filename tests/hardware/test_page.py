@@ -1,0 +1,63 @@
+"""docs/HARDWARE.md says what is so: its settings, its pins, its resistors, its signals."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+
+from hardware.board import HELLO
+from hardware.scenes import SIGNALS, TUNES
+from hardware.settings import parse_settings, used_pins
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "HARDWARE.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```toml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+REVISIONS = {"Pi 4": "c03111", "Pi 5": "c04170", "Zero 2": "902120"}
+
+
+@pytest.mark.parametrize("block", range(len(BLOCKS)))
+def test_settings_on_the_page_are_good(block):
+    parse_settings(tomllib.loads(BLOCKS[block]), "HARDWARE.md")
+
+
+def places():
+    """GPIO by place on the header, from the table."""
+    return {int(place): int(gpio) for place, gpio in re.findall(r"\| (\d+) \| (\d+) \| (?:player|die|verdict|button|buzzer)", PAGE)}
+
+
+@pytest.mark.parametrize("model", REVISIONS)
+def test_pins_are_where_the_page_says(model):
+    factory = MockFactory(revision=REVISIONS[model])
+    header = factory.board_info.headers["J8"]
+    for place, gpio in places().items():
+        assert f"GPIO{gpio}" in header.pins[place].names, (model, place)
+    factory.close()
+
+
+def test_the_example_uses_the_pins_of_the_table():
+    named = {pin for _, pin in used_pins(parse_settings(tomllib.loads(BLOCKS[0]), ""))}
+    assert named == set(places().values())
+    drawn = (ROOT / "docs" / "pictures" / "wiring-header.svg").read_text(encoding="utf-8")
+    assert all(f">GPIO {pin}</text>" in drawn for pin in named)
+
+
+def test_currents_are_those_of_the_resistors():
+    rows = re.findall(r"\| ([\d.]+) V \| (\d+) Ω(?: \((\d+) Ω[^)]*\))? \| ([\d.]+) mA(?: \(([\d.]+) mA\))? \|", PAGE)
+    assert len(rows) == 3
+    for volts, *pairs in rows:
+        for ohms, milliamps in zip(pairs[:2], pairs[2:], strict=True):
+            if ohms:
+                assert 1000 * (3.3 - float(volts)) / float(ohms) == pytest.approx(float(milliamps), abs=0.06)
+
+
+def test_every_signal_is_on_the_page():
+    assert set(re.findall(r"^\| `([a-z ]+)` \| .* \| .* \| .* \|$", PAGE, re.MULTILINE)) == set(SIGNALS)
+    assert TUNES.keys() == set(SIGNALS)
+
+
+def test_the_protocol_of_the_page_is_that_of_the_program():
+    assert f'"hello": "{HELLO}"' in PAGE

@@ -1,0 +1,139 @@
+"""Settings: every mistake is one line that names the setting, and what is good opens what it names."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hardware.rig import open_rig
+from hardware.settings import HardwareSettings, load_settings, parse_settings, used_pins
+from table.errors import InputError
+
+MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text())["mistake"]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["settings"][:60] for mistake in MISTAKES])
+def test_a_mistake_is_told_in_one_line(mistake):
+    raw = tomllib.loads("\n".join(["[hardware]", mistake["settings"], mistake.get("also", "")]))
+    with pytest.raises(InputError) as caught:
+        parse_settings(raw, "rinkside.toml")
+    assert str(caught.value).startswith(mistake["says"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "rinkside.toml: hardware: expected a table [hardware], got none"),
+        ("hardware = 3", "rinkside.toml: hardware: expected a table [hardware], got 3"),
+        ("[hardware", "expected TOML: Expected ']'"),
+    ],
+)
+def test_a_file_that_is_no_settings(tmp_path, text, says):
+    (tmp_path / "rinkside.toml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_settings(tmp_path / "rinkside.toml")
+    assert says in str(caught.value)
+
+
+def test_nothing_is_connected_that_is_not_named():
+    assert parse_settings({"hardware": {}}, "rinkside.toml") == HardwareSettings()
+
+
+def test_every_pin_is_known_with_its_setting():
+    text = """
+        [hardware.lamps]
+        kind = "gpio"
+        players = [5, [6, 7, 8]]
+        verdict = 9
+        [hardware.dice]
+        kind = "gpio"
+        pips = [[10, 11, 12, 13, 14, 15, 16]]
+        [hardware.buttons]
+        kind = "gpio"
+        die = 17
+        [hardware.buzzer]
+        kind = "gpio"
+        pin = 18
+    """
+    pins = list(used_pins(parse_settings(tomllib.loads(text), "")))
+    assert [pin for _, pin in pins] == list(range(5, 19))
+    assert pins[1] == ("hardware.lamps.players[1]", 6)
+
+
+def opened(outline, **table):
+    return open_rig(parse_settings({"hardware": table}, "rinkside.toml"), outline, lambda _text: None)
+
+
+def test_a_rig_of_fakes(outline):
+    rig = opened(outline, **{part: {"kind": "fake"} for part in ("lamps", "dice", "buttons", "buzzer", "calliper")})
+    assert rig.troubles == {}
+    rig.lamps.trouble = "it is gone"
+    assert rig.troubles == {"lamps": "it is gone"}
+    rig.close()
+    assert rig.lamps.closed
+
+
+def test_a_rig_on_pins(outline):
+    """Mock pins are chosen by name as all others are."""
+    rig = opened(
+        outline,
+        pins="mock",
+        lamps={"kind": "gpio", "players": [5], "verdict": 6},
+        dice={"kind": "gpio", "pips": [[7, 8, 9, 10, 11, 12, 13]]},
+        buttons={"kind": "gpio", "die": 14},
+        buzzer={"kind": "gpio", "pin": 15},
+    )
+    rig.dice.show((6,))
+    assert (rig.dice.count, rig.calliper, rig.troubles) == (1, None, {})
+    rig.close()
+
+
+def test_a_rig_on_a_strip(outline, wled, pump_until):
+    rig = opened(outline, lamps={"kind": "wled", "device": str(wled.path), "leds": 93}, dice={"kind": "wled"}, buzzer={"kind": "terminal"})
+    rig.dice.show((1,))
+    pump_until(wled, lambda: any(wled.firmware.pixels[96]))
+    rig.close()
+    pump_until(wled, lambda: not any(wled.firmware.pixels[96]))
+
+
+def test_what_is_wrong_leaves_nothing_open(outline, wled):
+    lamps = {"kind": "wled", "device": str(wled.path), "leds": 93}
+    with pytest.raises(
+        InputError, match=r"^hardware\.calliper\.device: expected a serial port of this machine, got '/dev/not-there', which is not there"
+    ):
+        opened(outline, lamps=lamps, calliper={"kind": "serial", "device": "/dev/not-there"})
+    rig = opened(outline, lamps=lamps)
+    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a port that is free, got .*, which another program uses"):
+        opened(outline, lamps=lamps)
+    rig.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may use every port")
+def test_no_permission_on_the_port(outline, tmp_path):
+    (tmp_path / "tty").touch()
+    (tmp_path / "tty").chmod(0)
+    with pytest.raises(InputError, match="no permission; run: sudo usermod -aG dialout"):
+        opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "tty"), "leds": 93})
+
+
+def test_no_permission_says_what_to_do(outline, monkeypatch):
+    def refuse(*_args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("serial.serialposix.os.open", refuse)
+    with pytest.raises(
+        InputError, match=r"^hardware\.board: expected a port that may be used, got '/dev/ttyACM0': no permission; run: sudo usermod -aG dialout"
+    ):
+        opened(outline, board="/dev/ttyACM0", buttons={"kind": "board"})
+
+
+def test_a_file_is_no_port(outline, tmp_path):
+    (tmp_path / "file").touch()
+    assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
+    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a serial port, got .*ioctl"):
+        opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "file"), "leds": 93})

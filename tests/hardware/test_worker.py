@@ -1,0 +1,162 @@
+"""Lamps that never make anybody wait, and come back in the right state."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from hardware import worker
+from hardware.ports import DeviceLost
+from hardware.scenes import DARK, LAMP_RGB, Scene
+from hardware.serial_port import open_port
+from hardware.strip import Strip
+from hardware.wled import WledStrip
+from hardware.worker import Shown
+from table.errors import InputError
+
+RED, BLUE = (Scene("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
+
+
+class Slow:
+    """A device that does a step only when it is let, and remembers what it was given."""
+
+    interval_s = 0.0
+
+    def __init__(self):
+        self.steps, self.closed = [], 0
+        self.may, self.did = threading.Semaphore(0), threading.Semaphore(0)
+
+    def step(self, scene, _since_ms):
+        assert self.may.acquire(timeout=20)
+        self.steps.append(scene)
+        self.did.release()
+
+    def let(self, count=1):
+        for _ in range(count):
+            self.may.release()
+            assert self.did.acquire(timeout=20)
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    return Slow()
+
+
+def test_only_the_latest_scene_counts(slow):
+    shown = Shown(lambda: slow)
+    slow.let()
+    for scene in (RED, BLUE, RED, BLUE):
+        shown.show(scene)
+    slow.let(3)
+    assert slow.steps[2:] == [BLUE, BLUE], "the step that was begun already is the last of an older scene"
+    slow.may.release(100)
+    shown.close()
+    assert (slow.steps[-1], slow.closed) == (DARK, 1)
+
+
+def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
+    """No step is ever let: `show` and `close` come back all the same."""
+    monkeypatch.setattr(worker, "LEAVE_S", 0.0)
+    shown = Shown(lambda: slow)
+    for _ in range(1000):
+        shown.show(RED)
+        shown.show(BLUE)
+    shown.close()
+    assert slow.steps == []
+    slow.may.release(100)
+
+
+def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, monkeypatch):
+    monkeypatch.setattr(worker, "RETRY_S", 0.0)
+    lost, tried, begun = threading.Event(), [], threading.Event()
+
+    class Weak(Slow):
+        def step(self, scene, since_ms):
+            if lost.is_set():
+                raise DeviceLost("tty0: it is gone")
+            super().step(scene, since_ms)
+
+    weak = Weak()
+
+    def open_device():
+        tried.append(1)
+        if len(tried) == 1:
+            return weak
+        if len(tried) < 5:
+            raise InputError("hardware.lamps.device: expected a serial port")
+        assert begun.wait(20)
+        return slow
+
+    shown = Shown(open_device)
+    shown.show(RED)
+    weak.let(2)
+    lost.set()
+    weak.may.release()
+    while shown.trouble != "hardware.lamps.device: expected a serial port":
+        assert len(tried) <= 5
+    shown.show(BLUE)
+    begun.set()
+    slow.let(2)
+    assert (shown.trouble, set(slow.steps), weak.closed, len(tried)) == ("", {BLUE}, 1, 5)
+    slow.may.release(100)
+    shown.close()
+
+
+def test_what_is_wrong_at_the_start_is_told_at_once(tmp_path):
+    with pytest.raises(InputError, match=r"hardware\.lamps\.device: expected a serial port of this machine, got '.*tty9'"):
+        Shown(lambda: WledStrip(open_port(f"{tmp_path}/tty9", 115200, "hardware.lamps.device"), 115200, None, tuple, 1, 1))
+
+
+def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline, pump_until, monkeypatch):
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    strip = Strip(100, outline)
+    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    shown.show(RED)
+    pump_until(wled, lambda: any(rgb[0] > 100 for rgb in wled.firmware.pixels))
+    wled.unplug()
+    shown.show(BLUE)
+    while "gone" not in shown.trouble and "not there" not in shown.trouble:
+        assert shown._thread.is_alive()
+    wled.plug()
+    pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
+    assert np.array(wled.firmware.pixels)[:, 0].max() == 0, "nothing of the old scene"
+    assert LAMP_RGB["blue"] == (0, 0, 255)
+    shown.close()
+    pump_until(wled, lambda: set(wled.firmware.pixels) == {(0, 0, 0)})
+
+
+def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypatch):
+    """It reads 100 bytes now and then; what it has not read yet is a few frames at most, and never more."""
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    strip, behind = Strip(100, outline), []
+    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    for scene in (RED, BLUE) * 10:
+        shown.show(scene)
+        wled.pump(0.02, most=100)
+        behind.append(wled.waiting)
+    while not any(rgb[2] > 100 for rgb in wled.firmware.pixels):
+        wled.pump(0.02, most=100)
+        behind.append(wled.waiting)
+    assert max(behind) < 20_000, "what a terminal holds"
+    assert wled.firmware.baud == 115200
+    shown.close()
+
+
+def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(wled, outline, pump_until, monkeypatch):
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.02)
+    strip = Strip(100, outline)
+    shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
+    shown.show(RED)
+    while "takes nothing" not in shown.trouble:
+        assert shown._thread.is_alive()
+    shown.show(BLUE)
+    pump_until(wled, lambda: any(rgb[2] > 100 for rgb in wled.firmware.pixels))
+    assert wled.firmware.baud == 115200
+    shown.close()

@@ -1,0 +1,299 @@
+"""Lamps, dice, buttons and callipers beside a session: they hear the records, and change nothing but by commands."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from engines import GAMES
+from engines.verdict import Ambiguous, Choice
+from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from hardware.ports import Press
+from hardware.rig import Rig
+from hardware.scenes import Scene
+from referee import companion
+from referee.command import Answer, Declare, NextGame, Pause, Resume, Undo
+from referee.companion import NOT_NOW, Companion
+from referee.events import Asked, Record, Ruled
+from referee.facts import fact_of
+from referee.loop import Live
+from referee.measuring import Measuring, in_question
+from referee.pressing import DECIDED_BY, commands_of, roller
+from table.boards import Open
+
+BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
+PATIENCE_S = 20.0
+PLAYERS = ("red", "blue")
+
+
+def turn(player):
+    return Scene("turn", PLAYERS, of=(player,))
+
+
+class Watched(FakeLamps):
+    """Fake lamps that can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.changed = threading.Condition()
+
+    def show(self, scene):
+        with self.changed:
+            super().show(scene)
+            self.changed.notify_all()
+
+    def wait_for(self, scene, after=0):
+        with self.changed:
+            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
+
+
+class Heard(FakeBuzzer):
+    def __init__(self):
+        super().__init__()
+        self.queue = queue.Queue()
+
+    def play(self, scene):
+        super().play(scene)
+        self.queue.put(scene)
+
+    def next(self):
+        return self.queue.get(timeout=PATIENCE_S)
+
+
+@dataclass
+class Eyes:
+    """What the referee does, as it is told."""
+
+    latest: Live = field(default_factory=lambda: Live("waiting", ""))
+
+
+@pytest.fixture
+def rig():
+    return Rig(Watched(), FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
+
+
+@pytest.fixture
+def eyes():
+    return Eyes()
+
+
+@pytest.fixture
+def beside(rig, session, eyes, monkeypatch):
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    beside = Companion(rig, session, eyes, BOARD)
+    beside.start()
+    rig.lamps.wait_for(turn("red"))
+    yield beside
+    beside.stop()
+
+
+def put(session, colour, verdict="accepted"):
+    moves = (colour,) if verdict == "accepted" else ()
+    return session.append(Ruled(verdict=verdict, code="pegs.put", said="", moves=moves, player=colour))
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_game_is_followed_to_its_end(rig, session):
+    for step in range(9):
+        player, following = PLAYERS[step % 2], PLAYERS[(step + 1) % 2]
+        seq = put(session, player).seq
+        after = turn(following) if step < 8 else Scene("over", PLAYERS)
+        rig.lamps.wait_for(Scene("accepted", PLAYERS, of=(player,), then=after, news=seq))
+    signals = [scene.signal for scene in rig.lamps.scenes[1:]]
+    assert signals == ["turn"] + ["accepted"] * 9
+    assert [rig.buzzer.next().signal for _ in range(9)] == ["accepted"] * 9
+
+
+@pytest.mark.usefixtures("beside")
+def test_what_the_referee_does_is_shown_while_it_lasts(rig, session, eyes):
+    put(session, "blue", "refused")
+    rig.lamps.wait_for(Scene("refused", PLAYERS, of=("blue",), then=turn("red"), news=2))
+    for status, signal in (("hand over the board", "hand"), ("settling", "settling"), ("camera lost", "camera lost"), ("cannot see", "cannot see")):
+        eyes.latest = replace(eyes.latest, status=status)
+        rig.lamps.wait_for(Scene(signal, PLAYERS))
+    seen = len(rig.lamps.scenes)
+    eyes.latest = replace(eyes.latest, status="waiting")
+    rig.lamps.wait_for(turn("red"), after=seen)
+    assert rig.lamps.scenes[-1] == turn("red"), "the refusal is not shown a second time"
+
+
+@pytest.mark.usefixtures("beside")
+def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
+    rig.lamps.trouble = "tty0: it is gone"
+    put(session, "red")
+    assert session.view()["scores"] == {"red": 1, "blue": 0}
+
+
+@pytest.mark.usefixtures("beside")
+def test_buttons_send_commands(rig, session):
+    put(session, "red")
+    rig.buttons.press("appeal")
+    records = session.wait(2, PATIENCE_S)
+    assert (records[0].event.undoes, records[0].event.decided_by) == (2, DECIDED_BY)
+    rig.buttons.press("rule", held_ms=900)
+    assert type(session.wait(3, PATIENCE_S)[0].event).__name__ == "Paused"
+    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    rig.buttons.press("rule")
+    assert type(session.wait(4, PATIENCE_S)[0].event).__name__ == "Resumed"
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_press_that_means_nothing_now_is_told_by_the_buzzer(rig, session):
+    rig.buttons.press("next")
+    assert rig.buzzer.next() == NOT_NOW
+    rig.buttons.press("appeal")
+    assert rig.buzzer.next() == NOT_NOW, "nothing was ruled yet"
+    assert len(session.records()) == 1
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_die_is_in_the_log_before_it_is_seen(rig, session, games, monkeypatch):
+    order = []
+    monkeypatch.setattr(type(rig.dice), "show", lambda _self, faces: order.append(("shown", faces, len(session.records()))))
+
+    def hear(_state, said):
+        return fact_heard(said)
+
+    def fact_heard(said):
+        from engines.verdict import Noted
+
+        order.append(("heard", said))
+        return Noted(code="pegs.die", said="A die.", moves=())
+
+    monkeypatch.setattr(games["pegs"], "hear", hear)
+    rig.buttons.press("die")
+    (record,) = session.wait(1, PATIENCE_S)
+    assert order[0][0] == "heard"
+    assert order[0][1]["player"] == "red"
+    assert order[0][1]["die"] in range(1, 7)
+    assert record.event.code == "pegs.die"
+    assert all(entry[2] == 2 for entry in order if entry[0] == "shown")
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_die_that_nobody_waits_for_is_not_rolled(rig, session):
+    session.command(Pause())
+    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    rig.buttons.press("die")
+    assert rig.buzzer.queue.get(timeout=PATIENCE_S).signal == "paused"
+    assert rig.buzzer.next() == NOT_NOW
+    assert rig.dice.shown == []
+
+
+CLOSE = {
+    "gaps": [{"colour": colour} for colour in ("blue", "yellow", "blue", "yellow", "blue")],
+    "call": {"pairs": [[2, 3], [1, 2]]},
+}
+
+
+def asked(evidence):
+    return Asked(code="boule.too_close", said="", choices=(), evidence=evidence)
+
+
+def test_pieces_in_question_are_named_as_the_game_names_them():
+    assert in_question(asked(CLOSE)) == ("yellow", "blue 2", "yellow 2")
+    assert in_question(asked({})) == ()
+
+
+def test_readings_are_of_one_piece_after_the_other():
+    measuring = Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked(CLOSE)))
+    for piece, mm in (("yellow", 20.1), ("blue 2", 20.2), ("yellow 2", 20.3)):
+        assert measuring.next == piece
+        measuring = measuring.take(mm)
+    assert measuring.next is None
+    assert measuring.answer() == Answer(question=9, how="calliper", readings_mm={"yellow": 20.1, "blue 2": 20.2, "yellow 2": 20.3})
+    assert Measuring.begin(None) is None
+    assert Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked({}))) is None
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
+    from engines.verdict import Accepted
+
+    def judge_answer(question, answer, decided_by):
+        assert answer == {"red": 20.1, "blue": 19.9}
+        return Accepted(code="pegs.too_close", said=decided_by, moves=question.choices[1].moves)
+
+    monkeypatch.setattr(games["pegs"], "judge_answer", judge_answer)
+    evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
+    choices = (Choice("red is nearer", ()), Choice("blue is nearer", ("red",)))
+    session.append(fact_of(Ambiguous(code="pegs.too_close", said="", choices=choices, evidence=evidence)))
+    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS))
+    rig.calliper.send("01A+0020.100")
+    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
+    rig.calliper.send("19.9")
+    (record,) = session.wait(2, PATIENCE_S)
+    assert (record.event.label, record.event.how) == ("blue is nearer", "calliper")
+    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("blue"), news=3))
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_reading_that_nobody_asked_for_is_told_by_the_buzzer(rig, session):
+    rig.calliper.send("12.34")
+    assert rig.buzzer.next() == NOT_NOW
+    assert len(session.records()) == 1
+
+
+def test_it_ends_when_the_session_is_closed(rig, session, eyes):
+    beside = Companion(rig, session, eyes, BOARD)
+    beside.start()
+    session.close()
+    beside.stop()
+    assert not any(thread.is_alive() for thread in beside._threads)
+
+
+@dataclass
+class Still:
+    """The parts of a ledger that a button's meaning hangs on."""
+
+    state: object
+    engine: object
+    paused: bool = False
+    question: object = None
+    players: tuple[str, ...] = ("blue", "yellow")
+
+
+def press(button, kind="short"):
+    return Press(button, kind, 0.0)
+
+
+def boule(*moves):
+    engine = GAMES["ice_boule"]
+    state = engine.start(("blue", "yellow"), {})
+    for move in moves:
+        state = engine.play(state, engine.parse_move(move))
+    return Still(state, engine)
+
+
+def test_what_buttons_mean():
+    still = boule()
+    by = {"decided_by": DECIDED_BY}
+    assert commands_of(press("rule"), still) == (Pause(**by), Resume(**by))
+    assert commands_of(press("rule"), replace(still, paused=True)) == (Resume(**by),)
+    assert commands_of(press("rule", "long"), still) == (Pause(**by),)
+    assert commands_of(press("rule", "long"), replace(still, paused=True)) == ()
+    assert commands_of(press("appeal"), still) == (Undo(**by),)
+    for button in ("rule", "appeal", "next"):
+        assert commands_of(press(button, "down"), still) == ()
+        assert commands_of(press(button, "double"), still) == ()
+    assert commands_of(press("next"), still) == ()
+    assert commands_of(press("light"), still) == ()
+
+
+def test_next_begins_the_next_game_or_stops_the_leader(games):
+    pegs = games["pegs"]
+    over = Still(pegs.State(PLAYERS, ("red", "blue") * 4 + ("red",)), pegs)
+    assert commands_of(press("next"), over) == (NextGame(decided_by=DECIDED_BY),)
+    assert roller(over) is None
+    alone = boule(
+        "target green",
+        "throw blue medium 20: blue 20",
+        "throw yellow medium 30: blue 20 < yellow 30",
+        "throw yellow medium 31: blue 20 < yellow 30 < yellow 31",
+        "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
+        "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
+    )
+    assert commands_of(press("next"), alone) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
