@@ -235,6 +235,8 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     if heard.extra_tile is not None:
         tile = _tile(heard.extra_tile)
         return Waiting(code="icefloe.removed_empty", said=f"Take {tile} off: the camera sees it.", rests_on=EMPTYING, player=heard.player)
+    if state.phase == "torch" and heard.player == state.torch:
+        return _round_over(state, state, ())
     none = Removal(None)
     wrong = violation(state, none)
     if wrong is None and heard.player != state.torch:
@@ -242,12 +244,17 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     if wrong:
         return _refused(wrong, none, heard.player)
     after = play(state, none)
-    if after.phase != "torch":
-        said = f"No empty tile goes. {turn(after)}"
-        return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+    if after.phase == "torch":
+        return _round_over(state, after, (none,))
+    said = f"No empty tile goes. {turn(after)}"
+    return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+
+
+def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
+    """The torch goes on."""
     torch = Torch(after.after(after.torch))
     said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
-    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=heard.player, moves=(str(none), str(torch)))
+    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=state.torch, moves=(*map(str, moves), str(torch)))
 
 
 def _ruled(state: State, move: Decision | Selection | Torch | Penalty, code: str, rests_on: str) -> Verdict:

@@ -105,6 +105,16 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     assert unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
 
 
+def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
+    table.pieces["green1"] = lie("green", 320, 60)
+    table.beside = [lie("green", 175, -60)]
+    verdict = play(state, before)
+    assert (verdict.code, verdict.moves) == ("storm.throw", ("throw green g2: green1 off",))
+    assert verdict.said == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black throws next."
+
+
 def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
     place = (np.array([178.0, 73.0]),)
     before = table.seen(unread_mm=place)

@@ -218,6 +218,7 @@ def test_what_else_is_heard():
     round_over = game.State.parse(line("torch", "-"))
     torch = game.hear(round_over, {"player": "yellow", "torch": True})
     assert (torch.code, torch.moves) == ("icefloe.round", ("torch yellow",))
+    assert game.hear(round_over, {"player": "red", "extra_tile": None}).moves == ("torch yellow",)
     penalty = game.hear(game.State.parse(line("vote", "-")), {"player": "blue", "penalty": True})
     assert (penalty.code, penalty.moves) == ("icefloe.penalty", ("penalty blue",))
     extra = game.State.parse(line("extra", "-", board=f"{BOARD} d4=M4 e5=M3"))
