@@ -83,11 +83,15 @@ class Look:
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not read, but something lies where they lay."""
+        """Pieces of the state that are not read, but something lies where they lay that did not lie beside them before."""
         lost = [piece for piece in self.pieces if piece.name not in self.found]
-        reach_mm = {piece.name: HIDDEN_MM if piece.name in self._lay else self.board.square_mm for piece in lost}
-        unread = _unread(self.now)
-        return tuple(piece for piece in lost if any(np.hypot(*(place - self.where_mm(piece))) < reach_mm[piece.name] for place in unread))
+        return tuple(piece for piece in lost if self._hides(piece))
+
+    def _hides(self, piece: Piece) -> bool:
+        known = piece.name in self._lay
+        reach_mm = HIDDEN_MM if known else self.board.square_mm
+        unread = self.unread_mm if known else _unread(self.now)
+        return any(np.hypot(*(place - self.where_mm(piece))) < reach_mm for place in unread)
 
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:

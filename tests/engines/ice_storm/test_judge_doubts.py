@@ -138,6 +138,16 @@ def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
     assert play(thrown("green1 d2, black1 g7", 2), before, there).moves == ("throw red b7",)
 
 
+def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):
+    state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    unread = (np.array([178.0, 368.0]),)
+    before = table.seen(unread_mm=unread)
+    del table.pieces["red1"]
+    assert play(state, before, unread_mm=unread).moves == ("capture red1",)
+    assert isinstance(play(state, replace(before, unread_mm=()), unread_mm=unread), CannotSee)
+
+
 def test_a_colour_that_is_not_sure(table, lie, play):
     """The rules help: it is the piece that lay there, or that of who throws; against the picture they do not."""
     table.pieces["green1"] = lie("green", 175, 60)

@@ -99,7 +99,9 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     at = table.stood.pop("FA").piece(np.zeros(2)).base_mm
     gone = game.judge(state, table.seen(), before, table.board)
     assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
-    assert isinstance(game.judge(state, table.seen(unread_mm=(at,)), before, table.board), Waiting)
+    unread = table.seen(unread_mm=(at,))
+    assert isinstance(game.judge(state, unread, before, table.board), Waiting)
+    assert isinstance(game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync), "it was there all the time"
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
 
