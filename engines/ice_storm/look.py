@@ -67,6 +67,11 @@ class Look:
 
         return tuple(map(recall, self.now.pieces))
 
+    @property
+    def there(self) -> tuple[SeenPiece, ...]:
+        """What is seen and surely lies there, or nearly so."""
+        return tuple(piece for piece in self.seen if not _ghost(piece))
+
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
         """Pieces of the state by name, as they are seen on the board, such that they travelled least in all."""
@@ -103,7 +108,7 @@ class Look:
     def leftover(self) -> bool:
         """Does a piece of the round before still lie on the board?"""
         known = set(map(id, self._on_board))
-        return any(id(piece) not in known and not _ghost(piece) and self.touches(piece).on_board is not False for piece in self.seen)
+        return any(id(piece) not in known and self.touches(piece).on_board is not False for piece in self.there)
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -182,7 +187,7 @@ class Look:
     @cached_property
     def now_outside(self) -> list[SeenPiece]:
         """What lies off the board or partly off."""
-        return [*self.now.off_board, *(piece for piece in self.seen if self.touches(piece).on_board is False)]
+        return [*self.now.off_board, *(piece for piece in self.there if self.touches(piece).on_board is False)]
 
     @cached_property
     def _then_outside(self) -> list[SeenPiece]:
@@ -204,12 +209,16 @@ class Look:
         return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
-        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture."""
+        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
+
+        One that was touched and still lies as the state says is left as it was ruled on.
+        """
         was = self._lay.get(piece.name)
-        if was is None:
-            return not _compatible(piece.place, self.touches(now).place)
-        unsure = min(was.pose_probability, now.pose_probability) < SURE
-        return moved(replace(was, pose=now.pose) if unsure else was, now)
+        if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
+            return False
+        if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
+            was = replace(was, pose=now.pose)
+        return was is None or moved(was, now)
 
 
 def _ghost(piece: SeenPiece) -> bool:

@@ -136,15 +136,13 @@ def _leans(look: Look, piece: SeenPiece) -> bool | None:
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture does not.
     """
-    others = [other.solid for other in look.seen if other is not piece]
+    others = [other.solid for other in look.there if other is not piece]
     near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
-    if piece.on is not None or (piece.pose == "leaning" and near):
+    if piece.on is not None or any(_overlap(piece.solid, other) for other in others):
         return True
     if piece.pose == "leaning":
-        return None
-    if piece.pose_probability >= SURE or not near:
-        return False
-    return True if any(_overlap(piece.solid, other) for other in others) else None
+        return True if near else None
+    return None if near and piece.pose_probability < SURE else False
 
 
 def _overlap(a: Solid, b: Solid) -> bool:
