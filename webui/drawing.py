@@ -136,7 +136,7 @@ def draw(setup: Setup, seen: Mapping[str, Any] | None, ranking: Sequence[Row] = 
         view_box=view_box,
         text_mm=round(text_mm, 2),
         outline=_points(setup.outline_mm()),
-        cells=_cells(setup.board),
+        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}),
         hexes=_hexes(setup.board),
         counters=_counters(setup, seen["counters"]) if seen else (),
         fiducials=_fiducials(setup, fiducials_seen),
@@ -200,23 +200,28 @@ def _gap(row: Row) -> DrawnGap:
     return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1)
 
 
-def _cells(board: Board) -> tuple[Cell, ...]:
-    """The squares of a board that has some; those of coasters are as dark as the coaster beside is not."""
+def _cells(board: Board, tiles: Mapping[str, bool]) -> tuple[Cell, ...]:
+    """The squares of a board that has some; those of coasters are as dark as the coaster beside is not.
+
+    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does not name have.
+    """
     match board:
         case Chessboard():
             side, files, ranks, block = board.square_mm, board.files, board.ranks, 1
         case Coasters():
             side, files, ranks, block = board.cell_mm, board.cols, board.rows, 3
         case Tiles():
-            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 1
+            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 0
         case _:
             return ()
     x0, y0 = board.origin_mm
-    return tuple(
-        Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, (file // block + rank // block) % 2 == 0, f"{chr(97 + file)}{rank + 1}")
-        for rank in range(ranks)
-        for file in range(files)
-    )
+    cells = []
+    for rank in range(ranks):
+        for file in range(files):
+            name = f"{chr(97 + file)}{rank + 1}"
+            dark = (file // block + rank // block) % 2 == 0 if block else not tiles.get(name, True)
+            cells.append(Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, dark, name))
+    return tuple(cells)
 
 
 def _hexes(board: Board) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ def state_document(state: State) -> dict[str, Any]:
          "totals": {"green": 0, ...},    # points of earlier rounds
          "scores": {"green": 1, ...},    # points of all rounds, as if this one ended now
          "turn": "Black throws next.",   # in a sentence
+         "may_say": [{"label": "red's throw is off the board", "said": {"player": "red", "off": True}}],  # what `hear` waits for, for buttons
          "pieces": {"green1": "b3-b4>b4", ...},  # in the notation of places
          "shots": [{"shooter": "green1", "target": "black2", "way": "north", "squares": ["b4", ...], "certain": True, "hangs_on": []}],
          "rulings": {"touching": "contact", ...},
@@ -49,12 +50,21 @@ def state_document(state: State) -> dict[str, Any]:
         "totals": dict(zip(state.players, state.totals, strict=True)),
         "scores": dict(zip(state.players, state.scores, strict=True)),
         "turn": turn(state),
+        "may_say": _may_say(state.next) if state.next else [],
         "pieces": {piece.name: str(piece.place) for piece in state.pieces},
         "shots": [_shot_document(shot) for shot in shots(state)],
         "rulings": dict(state.rulings),
         "state": str(state),
         "outcome": str(ended) if ended else None,
     }
+
+
+def _may_say(player: str) -> list[dict[str, Any]]:
+    """What nobody may see of a throw."""
+    return [
+        {"label": f"{player}'s throw is off the board", "said": {"player": player, "off": True}},
+        {"label": f"{player}'s hand was too low", "said": {"player": player, "low": True}},
+    ]
 
 
 def _shot_document(shot: Shot) -> dict[str, Any]:

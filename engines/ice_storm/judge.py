@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, cast
 
+import msgspec
 import numpy as np
 
 from engines.errors import Violation
+from engines.heard import read_heard
 from engines.ice_storm import words
 from engines.ice_storm.examples import settlements
 from engines.ice_storm.fire import captures
 from engines.ice_storm.look import Look
-from engines.ice_storm.moves import Capture, Settle
+from engines.ice_storm.moves import LOW, Capture, Settle, Throw
 from engines.ice_storm.place import Piece
-from engines.ice_storm.rules import ATTACK, DOUBT, FIRE, outcome, play, shots, turn, violation
+from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, outcome, play, shots, turn, violation
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import judge_throw, out_of_sync, unclear
+from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, unclear
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
-from table.errors import InputError
 from table.observation import Observation, SeenPiece
 
 SETTLED_TOGETHER = 2
@@ -45,9 +46,28 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     return judge_throw(look) if state.next else _judge_attack(look)
 
 
-def hear(_state: State, said: Mapping[str, Any]) -> Verdict:
-    """Nothing is heard in Ice Storm: raises InputError."""
-    raise InputError(f"input: expected nothing, Ice Storm is decided by the board alone, got {dict(said)}")
+class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The player's throw is off the board, where the camera does not see it."""
+
+    player: str
+    off: Literal[True]
+
+
+class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The player's hand was too low."""
+
+    player: str
+    low: Literal[True]
+
+
+def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+    """What is heard in Ice Storm: `{"player": "red", "off": true}` and `{"player": "red", "low": true}`; raises InputError for anything else."""
+    heard = cast(OffSaid | LowSaid, read_heard(said, OffSaid, LowSaid))
+    throw = Throw(heard.player, None, again=LOW if isinstance(heard, LowSaid) else "")
+    if wrong := violation(state, throw):
+        return refusal(wrong, heard.player, (str(throw),), {})
+    said_so = f"{words.throw(state, throw)} {turn(play(state, throw))}"
+    return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
 
 
 def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
@@ -74,6 +94,8 @@ def _judge_attack(look: Look) -> Verdict:
         return _several(look, attacker)
     if look.gone:
         return _capture(look, look.gone[0])
+    if look.hidden:
+        return cannot_read(look)
     can = captures(state.pieces, attacker)
     if not any(can.values()):
         return _who_can(look, attacker)

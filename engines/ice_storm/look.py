@@ -20,6 +20,10 @@ from table.solids import Array
 
 KNOCKED_SQUARES = 1.5
 """The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+GHOST_MM = 1.75
+"""What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as unread."""
+HIDDEN_MM = 15.0
+"""Something unread this near to where a piece lay is that piece; it was not knocked."""
 _NEVER_MM = 1e6
 
 
@@ -63,6 +67,11 @@ class Look:
 
         return tuple(map(recall, self.now.pieces))
 
+    @property
+    def there(self) -> tuple[SeenPiece, ...]:
+        """What is seen and surely lies there, or nearly so."""
+        return tuple(piece for piece in self.seen if not _ghost(piece))
+
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
         """Pieces of the state by name, as they are seen on the board, such that they travelled least in all."""
@@ -75,7 +84,19 @@ class Look:
     @cached_property
     def gone(self) -> tuple[Piece, ...]:
         """Pieces of the state that are not on the board."""
-        return tuple(piece for piece in self.pieces if piece.name not in self.found)
+        return tuple(piece for piece in self.pieces if piece.name not in self.found and piece not in self.hidden)
+
+    @cached_property
+    def hidden(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not read, but something lies where they lay that did not lie beside them before."""
+        lost = [piece for piece in self.pieces if piece.name not in self.found]
+        return tuple(piece for piece in lost if self._hides(piece))
+
+    def _hides(self, piece: Piece) -> bool:
+        known = piece.name in self._lay
+        reach_mm = HIDDEN_MM if known else self.board.square_mm
+        unread = self.unread_mm if known else _unread(self.now)
+        return any(np.hypot(*(place - self.where_mm(piece))) < reach_mm for place in unread)
 
     @cached_property
     def new(self) -> tuple[SeenPiece, ...]:
@@ -87,7 +108,7 @@ class Look:
     def leftover(self) -> bool:
         """Does a piece of the round before still lie on the board?"""
         known = set(map(id, self._on_board))
-        return any(id(piece) not in known and self.touches(piece).on_board is not False for piece in self.seen)
+        return any(id(piece) not in known and self.touches(piece).on_board is not False for piece in self.there)
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -119,8 +140,8 @@ class Look:
     @cached_property
     def unread_mm(self) -> tuple[Array, ...]:
         """Places (2,) on the board where something lies that could not be read, and nothing of the kind lay before."""
-        were = self.before.unread_mm if self.before else ()
-        return tuple(place for place in self.now.unread_mm if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
+        were = _unread(self.before) if self.before else []
+        return tuple(place for place in _unread(self.now) if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -143,7 +164,9 @@ class Look:
         return [
             piece
             for piece in self.seen
-            if self.touches(piece).on_board is not False and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
+            if not _ghost(piece)
+            and self.touches(piece).on_board is not False
+            and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
         ]
 
     @cached_property
@@ -164,7 +187,7 @@ class Look:
     @cached_property
     def now_outside(self) -> list[SeenPiece]:
         """What lies off the board or partly off."""
-        return [*self.now.off_board, *(piece for piece in self.seen if self.touches(piece).on_board is False)]
+        return [*self.now.off_board, *(piece for piece in self.there if self.touches(piece).on_board is False)]
 
     @cached_property
     def _then_outside(self) -> list[SeenPiece]:
@@ -186,12 +209,26 @@ class Look:
         return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
-        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture."""
+        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
+
+        One that was touched and still lies as the state says is left as it was ruled on.
+        """
         was = self._lay.get(piece.name)
-        if was is None:
-            return not _compatible(piece.place, self.touches(now).place)
-        unsure = min(was.pose_probability, now.pose_probability) < SURE
-        return moved(replace(was, pose=now.pose) if unsure else was, now)
+        if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
+            return False
+        if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
+            was = replace(was, pose=now.pose)
+        return was is None or moved(was, now)
+
+
+def _ghost(piece: SeenPiece) -> bool:
+    """Is it not surely a piece, and nobody knows where?"""
+    return piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
+
+
+def _unread(seen: Observation) -> list[Array]:
+    """Places (2,) where something lies that could not be read."""
+    return [*seen.unread_mm, *(piece.base_mm for piece in seen.pieces if _ghost(piece))]
 
 
 def _by_colour(pieces: Iterable[Piece], seen: Iterable[SeenPiece]) -> list[tuple[list[Piece], list[SeenPiece]]]:

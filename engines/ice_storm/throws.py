@@ -136,15 +136,13 @@ def _leans(look: Look, piece: SeenPiece) -> bool | None:
 
     Nothing leans on nothing, and two pieces are not in one place: that decides where the picture does not.
     """
-    others = [other.solid for other in look.seen if other is not piece]
+    others = [other.solid for other in look.there if other is not piece]
     near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
-    if piece.on is not None or (piece.pose == "leaning" and near):
+    if piece.on is not None or any(_overlap(piece.solid, other) for other in others):
         return True
     if piece.pose == "leaning":
-        return None
-    if piece.pose_probability >= SURE or not near:
-        return False
-    return True if any(_overlap(piece.solid, other) for other in others) else None
+        return True if near else None
+    return None if near and piece.pose_probability < SURE else False
 
 
 def _overlap(a: Solid, b: Solid) -> bool:
@@ -208,8 +206,8 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     if look.gone or look.elsewhere:
         unread = unclear(look)
         return out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.") if unread is None else unread
-    if look.unread_mm:
-        return _cannot_read(look)
+    if look.unread_mm or look.hidden:
+        return cannot_read(look)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
 
 
@@ -223,12 +221,13 @@ def unclear(look: Look) -> CannotSee | None:
     """A piece that seems gone may be what could not be read."""
     for piece in look.gone:
         if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
-            return _cannot_read(look)
+            return cannot_read(look)
     return None
 
 
-def _cannot_read(look: Look) -> CannotSee:
-    x, y = look.unread_mm[0]
+def cannot_read(look: Look) -> CannotSee:
+    """Something lies on the board that cannot be read, and it matters what it is."""
+    x, y = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
     said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
     return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engines.icefloe.hearing import may_say
 from engines.icefloe.rules import outcome
 from engines.icefloe.state import State, hidden
 from engines.icefloe.words import turn
@@ -19,6 +20,7 @@ def state_document(state: State) -> dict[str, Any]:
          "to_move": "yellow",             # who places or moves next; None in other phases
          "next": "yellow",                # who chooses what happens next; None while players vote or lay coins
          "turn": "Yellow moves a pyramid or slides a tile next.",
+         "may_say": [{"label": "red: 4", "said": {"player": "red", "vote_value": "4"}}],  # what `hear` waits for, for buttons
          "sunk": "Ma",                    # the tile that sank under the last move, or None
          "value": "4",                    # voted on, while its suit is voted on, or None
          "tile": "A4",                    # to be removed, or None
@@ -47,6 +49,7 @@ def state_document(state: State) -> dict[str, Any]:
         "to_move": state.mover if state.phase in ("place", "move") else None,
         "next": state.next,
         "turn": turn(state),
+        "may_say": may_say(state),
         "sunk": state.sunk,
         "value": state.value,
         "tile": state.tile,

@@ -10,10 +10,10 @@ import msgspec
 from engines.errors import Violation
 from engines.heard import read_heard
 from engines.icefloe.ballots import TORCH, VOTING
-from engines.icefloe.board import SUITS, VALUES
+from engines.icefloe.board import PLACES, SUITS, VALUES
 from engines.icefloe.checks import EMPTYING, ROUND, SCORING
-from engines.icefloe.moves import COINS, Coin, Decision, Done, Move, Penalty, Removal, Selection, Torch, Vote, parse_move
-from engines.icefloe.rules import outcome, play, violation
+from engines.icefloe.moves import COINS, Coin, Decision, Done, Move, Movement, Penalty, Removal, Selection, Torch, Vote, parse_move
+from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import capital, choice, turn
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
@@ -79,7 +79,13 @@ class PenaltySaid(_Said, frozen=True):
     penalty: Literal[True]
 
 
-Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid
+class Stays(_Said, frozen=True):
+    """A pyramid made two actions and stands where it stood: nobody can see that."""
+
+    stays: str
+
+
+Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Stays
 
 
 def hear(state: State, said: Mapping[str, Any]) -> Verdict:
@@ -89,11 +95,11 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
         {"player": "red", "coin": 2, "to": "blue"}   {"player": "red", "done": true}
         {"player": "red", "decides": "4"}            {"player": "red", "extra_tile": null}
         {"player": "red", "score": "S4"}             {"player": "red", "torch": true}
-        {"player": "red", "penalty": true}
+        {"player": "red", "penalty": true}           {"player": "red", "stays": "DS"}
 
     Raises InputError for anything else.
     """
-    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid)
+    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Stays)
     heard = cast(Said, read_heard(said, *forms))
     match heard:
         case VoteValue():
@@ -114,8 +120,50 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
             return _ruled(state, Torch(heard.player), "icefloe.round", ROUND)
         case PenaltySaid():
             return _ruled(state, Penalty(heard.player), "icefloe.penalty", "Commentary; ruling icefloe.6")
+        case Stays():
+            return _stays(state, heard)
         case _:
             assert_never(heard)
+
+
+def may_say(state: State) -> list[dict[str, Any]]:
+    """What `hear` waits for now, each with a label for a button."""
+    every = (_saying(state, move) for move in legal_moves(state))
+    return [{"label": label, "said": said} for label, said in every if said]
+
+
+def _saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
+    """How a move is told, and with what label; nothing for what is seen."""
+    match move:
+        case Vote(player, name):
+            return f"{player}: {choice(name)}", {"player": player, "vote_suit" if state.value else "vote_value": name}
+        case Coin(player, coin, to):
+            return f"{player} adds {COINS[coin]} to {to}'s vote", {"player": player, "coin": COINS[coin], "to": to}
+        case Done(player):
+            return f"{player} is done", {"player": player, "done": True}
+        case Decision(player, name):
+            return f"{player} decides: {choice(name)}", {"player": player, "decides": name}
+        case Removal(None):
+            return "no empty tile goes", {"player": state.torch, "extra_tile": None}
+        case Selection(player, tile):
+            return f"{player} scores on {tile}", {"player": player, "score": tile}
+        case Torch(player):
+            return f"{player} takes the torch", {"player": player, "torch": True}
+        case Movement(pyramid, origin, target) if origin == target:
+            return f"{pyramid} comes back to {origin}", {"player": state.mover, "stays": pyramid}
+        case _:
+            return "", {}
+
+
+def _stays(state: State, heard: Stays) -> Verdict:
+    floe = state.board.under(heard.stays)
+    place = floe.place if floe else PLACES[0]
+    move = parse_move(f"{heard.stays}:{place}-{place}")
+    wrong = violation(state, move)
+    if wrong:
+        return Refused(code="icefloe.move", said=wrong.said, rests_on=wrong.clause, player=heard.player, tried=(str(move),))
+    said = f"{capital(heard.player)} moved {heard.stays} and came back to {place}. {turn(play(state, move))}"
+    return Accepted(code="icefloe.move", said=said, rests_on="Piece Movement; ruling icefloe.4", player=heard.player, moves=(str(move),))
 
 
 def _tile(text: str) -> str:
@@ -187,6 +235,8 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     if heard.extra_tile is not None:
         tile = _tile(heard.extra_tile)
         return Waiting(code="icefloe.removed_empty", said=f"Take {tile} off: the camera sees it.", rests_on=EMPTYING, player=heard.player)
+    if state.phase == "torch" and heard.player == state.torch:
+        return _round_over(state, state, ())
     none = Removal(None)
     wrong = violation(state, none)
     if wrong is None and heard.player != state.torch:
@@ -194,12 +244,17 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     if wrong:
         return _refused(wrong, none, heard.player)
     after = play(state, none)
-    if after.phase != "torch":
-        said = f"No empty tile goes. {turn(after)}"
-        return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+    if after.phase == "torch":
+        return _round_over(state, after, (none,))
+    said = f"No empty tile goes. {turn(after)}"
+    return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+
+
+def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
+    """The torch goes on."""
     torch = Torch(after.after(after.torch))
     said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
-    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=heard.player, moves=(str(none), str(torch)))
+    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=state.torch, moves=(*map(str, moves), str(torch)))
 
 
 def _ruled(state: State, move: Decision | Selection | Torch | Penalty, code: str, rests_on: str) -> Verdict:

@@ -34,6 +34,8 @@ TILE = 8.0
 SWAPPED = 5.0
 """Another pyramid stands exactly where one stood."""
 NEVER = 1e6
+GHOST_MM = 8.0
+"""What is not a pyramid is read in the same place only roughly."""
 EDGE_MM = 1.0
 """A pyramid is put on a tile no more exactly than this."""
 STAYS = 3.0
@@ -162,12 +164,8 @@ class Look:
 
     @cached_property
     def _ghosts(self) -> list[int]:
-        """What was read so before too, was no pyramid then, and is not sure to stand there now."""
-        if self.before is None:
-            return []
-        stood = set(map(id, self.stood.values()))
-        were = [piece for piece in self.before.pieces if id(piece) not in stood]
-        return [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and any(not moved(was, piece) for was in were)]
+        """What is not sure to stand there, where something was before that was no pyramid."""
+        return [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
 
     @cached_property
     def _missed(self) -> Array:
@@ -175,9 +173,17 @@ class Look:
         nats = np.full(len(PLACES), MISSED)
         for place in self.now.unread_mm:
             column, row = np.floor((place - np.asarray(self.board.origin_mm)) / self.board.cell_mm).astype(int)
-            if 0 <= column < 5 and 0 <= row < 5:
+            if 0 <= column < 5 and 0 <= row < 5 and not self._haunted(place):
                 nats[PLACES.index("abcde"[column] + str(row + 1))] = UNREAD_MISSED
         return nats
+
+    def _haunted(self, place_mm: Array) -> bool:
+        """Did something lie there before that was no pyramid: a print on a tile that was taken for one, or could not be read?"""
+        if self.before is None:
+            return False
+        stood = set(map(id, self.stood.values()))
+        were = [*self.before.unread_mm, *(piece.base_mm for piece in self.before.pieces if id(piece) not in stood)]
+        return any(np.hypot(*(place_mm - was)) <= GHOST_MM for was in were)
 
 
 def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) -> dict[int, str]:

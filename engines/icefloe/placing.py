@@ -50,7 +50,8 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
             return Waiting(code=CODE, said=f"{wrong.said} Put it right.", rests_on=wrong.clause, player=state.next)
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
-    said = f"{listed(f'{move.pyramid} stands on {move.place}' for move in moves)}. {turn(after)}"
+    placed = listed(f"{move.pyramid} stands on {move.place}" for move in moves) if after.phase == "place" else "All pyramids are placed"
+    said = f"{placed}. {turn(after)}"
     player = state.owner(moves[0].pyramid) if len(moves) == 1 else None
     return Accepted(code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves)))
 

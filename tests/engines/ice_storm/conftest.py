@@ -64,7 +64,8 @@ class Thrown:
     def piece(self, colour_probability=1.0, pose_probability=1.0, shake=(0.0, 0.0)):
         """As it is read."""
         x_mm, y_mm, heading_deg = np.array([self.x_mm, self.y_mm, self.heading_deg]) + self.error
-        read = read_piece(x_mm + shake[0], y_mm + shake[1], heading_deg, pose=self.pose, covariance=np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2]))
+        covariance = np.diag([ERRS_MM**2, ERRS_MM**2, ERRS_DEG**2])
+        read = read_piece(x_mm + shake[0], y_mm + shake[1], float(heading_deg), pose=self.pose, covariance=covariance)
         return replace(read, colour=self.colour, colour_probability=colour_probability, pose_probability=pose_probability)
 
     @property
@@ -81,7 +82,8 @@ class Thrown:
     @property
     def clear(self):
         """Is it read as it lies, with nothing too close to call?"""
-        read = touches(self.piece(), BOARD)
+        piece = self.piece()
+        read = touches(replace(piece, covariance=2 * piece.covariance), BOARD)
         return read.on_board is not None and read.place == self.place and not (self.place and self.place.in_doubt)
 
 

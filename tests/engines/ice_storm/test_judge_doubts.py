@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Waiting
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Chessboard, Open
 from table.errors import InputError
 
@@ -100,9 +100,19 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     accepted = play(state, before)
     assert accepted.moves == ("throw red b7: green1 off",)
     assert accepted.said == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once. Green throws next."
-    unread = play(state, before, unread_mm=(np.array([178.0, 73.0]),))
+    unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
-    assert unread.said == "Something lies at (178, 73) mm that cannot be read. Show it more clearly."
+    assert unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
+
+
+def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
+    table.pieces["green1"] = lie("green", 320, 60)
+    table.beside = [lie("green", 175, -60)]
+    verdict = play(state, before)
+    assert (verdict.code, verdict.moves) == ("storm.throw", ("throw green g2: green1 off",))
+    assert verdict.said == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black throws next."
 
 
 def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
@@ -110,6 +120,32 @@ def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
     before = table.seen(unread_mm=place)
     assert isinstance(play(thrown("nothing", 1), before, unread_mm=place), Waiting)
     assert isinstance(play(thrown("nothing", 1), replace(before, unread_mm=()), unread_mm=place), CannotSee)
+
+
+def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
+    """A ghost of another colour beside a throw, and a piece that is taken for a ghost where it lies."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    before = table.seen()
+    ghost = replace(lie("white", 90, 200).piece(pose_probability=0.6), covariance=np.diag([9.0, 9.0, 400.0]))
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, ghost).moves == ("throw red b7",)
+    del table.pieces["red1"]
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, ghost), CannotSee)
+    del table.pieces["green1"]
+    there = replace(ghost, base_mm=np.array([178.0, 66.0]))
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, there), CannotSee)
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, there).moves == ("throw red b7",)
+
+
+def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):
+    state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    unread = (np.array([178.0, 368.0]),)
+    before = table.seen(unread_mm=unread)
+    del table.pieces["red1"]
+    assert play(state, before, unread_mm=unread).moves == ("capture red1",)
+    assert isinstance(play(state, replace(before, unread_mm=()), unread_mm=unread), CannotSee)
 
 
 def test_a_colour_that_is_not_sure(table, lie, play):
@@ -219,7 +255,20 @@ def test_a_board_that_will_not_do(table, lie):
     small = game.judge(game.start(PLAYERS, {}), table.seen(), None, Chessboard(square_mm=27.0))
     assert isinstance(small, CannotSee)
     assert small.rests_on == "ruling ice_storm.6"
-    with pytest.raises(InputError, match="by the board alone"):
-        game.hear(game.start(PLAYERS, {}), {"player": "red", "die": 5})
     assert isinstance(game.judge(game.start(PLAYERS, {}), table.seen(hand=True), None, table.board), Waiting)
     assert game.measurement(game.start(PLAYERS, {}), table.seen()) == {}
+
+
+def test_what_nobody_sees_of_a_throw_is_heard():
+    state = game.start(PLAYERS, {})
+    off, low = (one["said"] for one in game.state_document(state)["may_say"])
+    wasted = game.hear(state, off)
+    assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
+    assert wasted.said == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
+    again = game.hear(state, low)
+    assert isinstance(again, Refused)
+    assert (again.code, again.tried) == ("storm.throw.low", ("throw green low",))
+    assert game.hear(state, {"player": "red", "off": True}).code == "storm.throw.turn"
+    with pytest.raises(InputError, match="player, off or player, low"):
+        game.hear(state, {"player": "red", "die": 5})
+    assert game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))["may_say"] == []

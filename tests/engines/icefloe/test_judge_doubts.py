@@ -99,7 +99,9 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     at = table.stood.pop("FA").piece(np.zeros(2)).base_mm
     gone = game.judge(state, table.seen(), before, table.board)
     assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
-    assert isinstance(game.judge(state, table.seen(unread_mm=(at,)), before, table.board), Waiting)
+    unread = table.seen(unread_mm=(at,))
+    assert isinstance(game.judge(state, unread, before, table.board), Waiting)
+    assert isinstance(game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync), "it was there all the time"
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
 
@@ -218,6 +220,7 @@ def test_what_else_is_heard():
     round_over = game.State.parse(line("torch", "-"))
     torch = game.hear(round_over, {"player": "yellow", "torch": True})
     assert (torch.code, torch.moves) == ("icefloe.round", ("torch yellow",))
+    assert game.hear(round_over, {"player": "red", "extra_tile": None}).moves == ("torch yellow",)
     penalty = game.hear(game.State.parse(line("vote", "-")), {"player": "blue", "penalty": True})
     assert (penalty.code, penalty.moves) == ("icefloe.penalty", ("penalty blue",))
     extra = game.State.parse(line("extra", "-", board=f"{BOARD} d4=M4 e5=M3"))
@@ -231,6 +234,16 @@ def test_what_else_is_heard():
     for said in ({"player": "red", "die": 5}, {"player": "red", "vote_value": 4}, {"player": "red", "score": "X4"}, {}):
         with pytest.raises(InputError):
             game.hear(scoring, said)
+
+
+def test_a_move_that_ends_where_it_began_is_heard():
+    state = game.State.parse(line())
+    may = {one["label"]: one["said"] for one in game.state_document(state)["may_say"]}
+    assert list(may) == ["AS comes back to a1", "BS comes back to a2"]
+    stays = game.hear(state, may["AS comes back to a1"])
+    assert (stays.code, stays.moves) == ("icefloe.move", ("AS:a1-a1",))
+    assert stays.said == "Red moved AS and came back to a1. Yellow moves a pyramid or slides a tile next."
+    assert game.hear(state, {"player": "yellow", "stays": "AC"}).code == "icefloe.move"
 
 
 def test_a_board_that_will_not_do():
