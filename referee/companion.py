@@ -17,7 +17,6 @@ from referee.command import Command, Hear
 from referee.events import Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
-from referee.log import LogFailed
 from referee.loop import Live
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of, roller
@@ -112,7 +111,7 @@ class Companion:
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
-            except (InputError, LogFailed):
+            except InputError:
                 done = False
             if not done and self._rig.buzzer:
                 self._rig.buzzer.play(NOT_NOW)
