@@ -126,16 +126,22 @@ class Session:
     def hear(self, said: Mapping[str, Any]) -> Record | None:
         """Judge what does not come through the lens at the time of the last `tick`; None where the game has no use for it now.
 
+        There is one question at a time: what would raise another one has no use either.
+
         Raises InputError for what the game does not understand.
         """
         with self._changed:
             event = fact_of(self._ledger.engine.hear(self._ledger.state, said))
-            return None if event is None else self._append(event)
+            if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
+                return None
+            return self._append(event)
 
     def _heard(self, said: Mapping[str, Any]) -> Event:
         verdict = self._ledger.engine.hear(self._ledger.state, said)
         if (event := fact_of(verdict)) is None:
             raise InputError(f"not now: {verdict.said}")
+        if isinstance(event, Asked) and self._ledger.question is not None:
+            raise InputError(f"question {self._ledger.question.seq} is open: answer it or take it back first")
         return event
 
     def _event(self, command: Command) -> Event:

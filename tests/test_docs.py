@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
+from referee.inputs import read_inputs
 from table.pieces import load_piece_set
 from table.setup import parse_table
 
@@ -62,6 +63,9 @@ def test_examples_of_files_are_good(tmp_path: Path) -> None:
     (own_set,) = blocks(TEXTS["FORMATS.md"], "toml")
     (tmp_path / "my-set.toml").write_text(own_set)
     assert load_piece_set("my-set.toml", tmp_path)["medium"].height_mm == 34.9
+    (inputs,) = blocks(TEXTS["FORMATS.md"], "jsonl")
+    (tmp_path / "inputs.jsonl").write_text(inputs)
+    assert [heard.at_ms for heard in read_inputs(tmp_path / "inputs.jsonl")] == [5200]
 
 
 def test_the_changelog_knows_this_version() -> None:

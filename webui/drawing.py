@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from table.boards import Chessboard
+from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.setup import Setup
 from table.solids import FACES, TIP, Array, Solid
 from webui.labels import Label, place_labels
@@ -74,13 +74,23 @@ class DrawnGap:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A square of a chessboard; `dark` as a1 is."""
+    """A square of a board; `dark` as a1 of a chessboard is."""
 
     x: float
     y: float
     side_mm: float
     dark: bool
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCounter:
+    """A flat counter."""
+
+    x: float
+    y: float
+    radius_mm: float
+    colour: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +112,8 @@ class Drawing:
     text_mm: float
     outline: str
     cells: tuple[Cell, ...]
+    hexes: tuple[str, ...]
+    counters: tuple[DrawnCounter, ...]
     fiducials: tuple[DrawnFiducial, ...]
     pieces: tuple[DrawnPiece, ...]
     off_board: tuple[DrawnPiece, ...]
@@ -124,7 +136,9 @@ def draw(setup: Setup, seen: Mapping[str, Any] | None, ranking: Sequence[Row] = 
         view_box=view_box,
         text_mm=round(text_mm, 2),
         outline=_points(setup.outline_mm()),
-        cells=_cells(setup),
+        cells=_cells(setup.board),
+        hexes=_hexes(setup.board),
+        counters=_counters(setup, seen["counters"]) if seen else (),
         fiducials=_fiducials(setup, fiducials_seen),
         pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
         off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
@@ -186,16 +200,37 @@ def _gap(row: Row) -> DrawnGap:
     return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1)
 
 
-def _cells(setup: Setup) -> tuple[Cell, ...]:
-    board = setup.board
-    if not isinstance(board, Chessboard):
-        return ()
-    side, (x0, y0) = board.square_mm, board.origin_mm
+def _cells(board: Board) -> tuple[Cell, ...]:
+    """The squares of a board that has some; those of coasters are as dark as the coaster beside is not."""
+    match board:
+        case Chessboard():
+            side, files, ranks, block = board.square_mm, board.files, board.ranks, 1
+        case Coasters():
+            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 3
+        case Tiles():
+            side, files, ranks, block = board.cell_mm, board.cols, board.rows, 1
+        case _:
+            return ()
+    x0, y0 = board.origin_mm
     return tuple(
-        Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, (file + rank) % 2 == 0, f"{chr(97 + file)}{rank + 1}")
-        for rank in range(board.ranks)
-        for file in range(board.files)
+        Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, (file // block + rank // block) % 2 == 0, f"{chr(97 + file)}{rank + 1}")
+        for rank in range(ranks)
+        for file in range(files)
     )
+
+
+def _hexes(board: Board) -> tuple[str, ...]:
+    """The outlines of a hex board's cells."""
+    if not isinstance(board, Hex):
+        return ()
+    turns = np.radians(60 * np.arange(6) + (30 if board.orientation == "pointy" else 0))
+    corners = board.cell_mm / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
+    return tuple(_points(middle + corners) for middle in board.middles().values())
+
+
+def _counters(setup: Setup, seen: Sequence[Row]) -> tuple[DrawnCounter, ...]:
+    kind = setup.game.counters
+    return tuple(DrawnCounter(*_flip((row["x_mm"], row["y_mm"])), kind.diameter_mm / 2, row["colour"]) for row in seen) if kind else ()
 
 
 def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -75,6 +76,8 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     filled = {name: value.strip() for name, value in form.items() if value.strip() and name not in ("token", "seen")}
     readings = {name.removeprefix(READING): _reading(filled.pop(name)) for name in list(filled) if name.startswith(READING)}
     document: dict[str, Any] = dict(filled)
+    if "said" in filled:
+        document["said"] = _said(filled["said"])
     for name in ("question", "record"):
         if name in filled:
             document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
@@ -109,6 +112,14 @@ def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
     seen = form.get("seen", "")
     if form.get("command") == "undo" and seen.isascii() and seen.isdigit() and session.records(int(seen[:15])):
         raise Refusal(409, "moved_on", "Something happened since this page was drawn; look again, then repeat it if you still want to.")
+
+
+def _said(text: str) -> Any:
+    """What a button says to the game: a JSON object of the state's `may_say`."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, "bad_saying", f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.") from error
 
 
 def _reading(text: str) -> float:

@@ -15,7 +15,7 @@ from engines.icebreaker.look import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move
 from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
 from engines.icebreaker.state import State, fresh
-from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Board, Hex
 from table.documents import shown
@@ -103,6 +103,10 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 def _judge_difference(state: State, found: Look) -> Verdict:
     """No legal move explains the table: half of one is done, a wrong one was, or more than one."""
     wrong = found.differs(state)
+    if wrong.doubtful:
+        piece = wrong.doubtful[0].piece
+        said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
+        return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"piece": str(piece)})
     if wrong.gone and not wrong.strange:
         ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
         return Waiting(code=MOVE, said=f"Not on the board: {ships}. {turn(state)}", rests_on=MOVES, player=state.next)

@@ -32,6 +32,11 @@ class Ship:
     cells: tuple[int, ...]
     piece: SeenPiece
 
+    @property
+    def doubtful(self) -> bool:
+        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        return not self.sure or self.piece.pose_probability < SURE
+
     def may_be(self, player: str, cell: int) -> bool:
         """May it be this player's ship in this cell, for all that the picture says?"""
         return cell in self.cells and (self.colour == player or not self.sure)
@@ -65,6 +70,11 @@ class Difference:
     recoloured: tuple[Shift, ...]
     lost: int
     extra: int
+
+    @property
+    def doubtful(self) -> tuple[Ship, ...]:
+        """The ships that it rests on and that were not surely read."""
+        return tuple(ship for ship in (*(shift.ship for shift in (*self.moved, *self.recoloured)), *self.strange) if ship.doubtful)
 
     def __bool__(self) -> bool:
         return bool(self.moved or self.gone or self.strange or self.recoloured or self.lost or self.extra)

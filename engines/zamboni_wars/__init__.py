@@ -1,7 +1,10 @@
 """Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and rulings zamboni_wars.2 to .9."""
 
+from engines.verdict import answer_by_label as judge_answer
 from engines.zamboni_wars.board import Board
 from engines.zamboni_wars.document import state_document
+from engines.zamboni_wars.heard import hear
+from engines.zamboni_wars.judge import judge, measurement, set_up
 from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
 
 NAME = "zamboni_wars"
@@ -11,11 +14,16 @@ __all__ = [
     "RULINGS",
     "Board",
     "State",
+    "hear",
+    "judge",
+    "judge_answer",
     "legal_moves",
+    "measurement",
     "outcome",
     "parse_move",
     "play",
     "reachable",
+    "set_up",
     "start",
     "state_document",
     "violation",

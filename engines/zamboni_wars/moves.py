@@ -5,9 +5,10 @@
 | `roll 5` | the player's die for movement shows 5; before play, with cover dice, it is the player's roll in the roll-off |
 | `c6 E` | the Zamboni ends its move on c6 and looks east; cover dice lie where they lay |
 | `c6 E dice b4 e2` | so too, and cover dice were pushed: now they lie on b4 and e2 |
-| `fire red` | the laser is fired at red; a Zamboni with one layer left is hit at once, others by the die |
+| `fire red` | the laser is fired at red; a Zamboni with one layer left is hit without a die |
 | `hold` | the laser is not fired |
 | `die 4` | the die for the shot shows 4 |
+| `take red` | the outermost piece of red's nest, which was hit, is taken off the board |
 
 A move on the board is told by how it ends, as that is what can be seen and all that matters afterwards: the way there is
 not part of it.  Cover dice are alike; all of them are named, and only when one of them ends where none lay before.
@@ -81,7 +82,17 @@ class Die(_Pips):
         return f"die {self.pips}"
 
 
-Move = Roll | Drive | Fire | Hold | Die
+@dataclass(frozen=True, slots=True)
+class Take:
+    """The outermost piece of a nest is taken off the board."""
+
+    colour: str
+
+    def __str__(self) -> str:
+        return f"take {self.colour}"
+
+
+Move = Roll | Drive | Fire | Hold | Die | Take
 
 
 def parse_move(text: str) -> Move:
@@ -112,7 +123,7 @@ def _dice(text: str) -> tuple[Space, ...]:
 
 
 _NOTATION: Notation[Move] = Notation(
-    "'roll 5', 'c6 E', 'fire red', 'hold' or 'die 4'",
+    "'roll 5', 'c6 E', 'fire red', 'hold', 'die 4' or 'take red'",
     {
         "roll {pips}": Roll,
         "{space} {facing} dice {dice}": Drive,
@@ -120,6 +131,7 @@ _NOTATION: Notation[Move] = Notation(
         "fire {colour}": Fire,
         "hold": Hold,
         "die {pips}": Die,
+        "take {colour}": Take,
     },
     {"pips": parse_pips, "space": Space.parse, "facing": parse_facing, "dice": _dice, "colour": parse_colour},
 )

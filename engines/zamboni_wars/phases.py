@@ -58,6 +58,16 @@ class Shooting:
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """The outermost piece of the Zamboni that was hit, to be taken off the board."""
+
+    target: str
+
+    def __str__(self) -> str:
+        return f"hit {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
 class Over:
     """Nothing: one Zamboni is left."""
 
@@ -65,7 +75,7 @@ class Over:
         return "over"
 
 
-Phase = RollOff | Rolling | Moving | Aiming | Shooting | Over
+Phase = RollOff | Rolling | Moving | Aiming | Shooting | Hit | Over
 
 
 def parse_phase(text: str) -> Phase:
@@ -82,9 +92,11 @@ def parse_phase(text: str) -> Phase:
             return Aiming(rest)
         case "shot":
             return Shooting(rest)
+        case "hit":
+            return Hit(rest)
         case "over" if not rest:
             return Over()
-    raise InvalidNotation(f"expected a phase such as 'roll', 'move 4', 'fire red', 'shot red' or 'over', got {text!r}")
+    raise InvalidNotation(f"expected a phase such as 'roll', 'move 4', 'fire red', 'shot red', 'hit red' or 'over', got {text!r}")
 
 
 def _rolls(text: str) -> tuple[tuple[str, int | None], ...]:

@@ -6,7 +6,7 @@ rules) or rulings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -15,10 +15,10 @@ from engines.legal import Legal
 from engines.rulings import choose
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll, parse_move
-from engines.zamboni_wars.phases import Aiming, Moving, Over, Rolling, RollOff, Shooting
-from engines.zamboni_wars.refusals import drive_violation, fire_violation, firing
-from engines.zamboni_wars.state import RULINGS, State, Zamboni, fresh
+from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll, Take, parse_move
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
+from engines.zamboni_wars.refusals import FIRING, drive_violation, fire_violation, firing
+from engines.zamboni_wars.state import LAYER_SIZES, RULINGS, State, Zamboni, fresh
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "reachable", "start", "turn", "violation"]
 
@@ -57,6 +57,8 @@ class LegalMoves(Legal[State, Move]):
                     yield Hold()
             case Shooting():
                 yield from map(Die, PIPS)
+            case Hit(target):
+                yield Take(target)
             case Over():
                 return
             case _:
@@ -95,11 +97,20 @@ def play(state: State, move: Move) -> State:
         case _, Drive(space, facing, dice):
             return _aim(_changed(replace(state, dice=dice or state.dice), state.to_move, replace(state.mover, space=space, facing=facing)))
         case _, Fire(target):
-            return replace(state, phase=Shooting(target)) if state.left[target].layers > 1 else _next(_hit(state, target))
+            return replace(state, phase=Shooting(target) if state.left[target].layers > 1 else Hit(target))
         case Shooting(target), Die(pips):
-            return _next(_hit(state, target) if pips >= HIT_FROM[state.left[target].layers] else state)
+            return replace(state, phase=Hit(target)) if pips >= HIT_FROM[state.left[target].layers] else _next(state)
+        case _, Take(target):
+            return _next(_strip(state, target))
         case _:
             return _next(state)
+
+
+def after(state: State, moves: Iterable[Move]) -> State:
+    """The state after several moves; raises IllegalMove."""
+    for move in moves:
+        state = play(state, move)
+    return state
 
 
 def violation(state: State, move: Move) -> Violation | None:
@@ -113,6 +124,10 @@ def violation(state: State, move: Move) -> Violation | None:
             return drive_violation(state, points, move)
         case Aiming(), Fire(target):
             return fire_violation(state, target)
+        case Hit(target), Take(colour):
+            if colour == target:
+                return None
+            return Violation("zamboni.take.other", FIRING, f"A piece of {colour}'s was taken, but the hit was on {target}. {turn(state)}")
         case Aiming(target), Hold():
             if state.ruling("fire") == "may":
                 return None
@@ -146,6 +161,8 @@ def turn(state: State) -> str:
             return firing(state)
         case Shooting(target):
             return f"{who} rolls for the shot at {target}; {HIT_FROM[state.left[target].layers]} or more hits."
+        case Hit(target):
+            return f"{who} hit {target}: take the {LAYER_SIZES[state.left[target].layers]} {target} piece off the board."
         case Over():
             return f"The game is over: {outcome(state)}."
         case _:
@@ -158,6 +175,7 @@ _OUT_OF_TIME = {
     Fire: "zamboni.fire.time",
     Hold: "zamboni.hold.time",
     Die: "zamboni.die.time",
+    Take: "zamboni.take.time",
 }
 
 
@@ -171,7 +189,7 @@ def _aim(state: State) -> State:
     return replace(state, phase=Aiming(state.in_sight)) if state.in_sight else _next(state)
 
 
-def _hit(state: State, target: str) -> State:
+def _strip(state: State, target: str) -> State:
     """One layer less; the last one destroys the Zamboni."""
     nest = state.left[target]
     return _changed(state, target, replace(nest, layers=nest.layers - 1) if nest.layers > 1 else None)

@@ -11,11 +11,12 @@ from engines.lines import NONE, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
-from engines.zamboni_wars.phases import Aiming, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase
 from table.errors import InputError
 
 LAYERS = 3
-"""A nest of three: a large piece over a medium one over a small one."""
+LAYER_SIZES = {3: "large", 2: "medium", 1: "small"}
+"""The outermost piece of a nest of three, a large piece over a medium one over a small one, by the layers that are left."""
 PLAYERS_LEAST, PLAYERS_MOST = 2, 4
 RANGE = 4
 """Spaces that a laser reaches."""
@@ -208,7 +209,7 @@ def _check(state: State, blank: State) -> None:
     match state.phase:
         case RollOff() as roll_off:
             _check_roll_off(state, roll_off, blank)
-        case Aiming(target) | Shooting(target) as phase:
+        case Aiming(target) | Shooting(target) | Hit(target) as phase:
             if target != state.in_sight or (isinstance(phase, Shooting) and state.left[target].layers == 1):
                 raise InvalidNotation(f"expected a target in sight, with two layers or more for a shot's die, got {str(phase)!r}")
 

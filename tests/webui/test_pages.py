@@ -12,7 +12,7 @@ from referee.command import Answer, Correct, Declare, NextGame, Pause, Undo
 from referee.log import LogFailed
 from table.errors import InputError
 
-STATUSES = ["waiting", "hand over the board", "settling", "ruling", "asking", "paused", "cannot see", "camera lost", "ended"]
+STATUSES = ["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
 
 def token(client):

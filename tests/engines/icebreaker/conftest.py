@@ -57,7 +57,7 @@ class Table:
     def seen(self, doubt=0.0, **more):
         """What a camera reads; with `doubt` it is, so often, unsure of a ship's colour."""
         pieces = [self._ship(player, at, doubt) for player, at in self.ships.values()]
-        counters = [SeenCounter("white", *(at + self.rng.normal(0, COUNTER_MM, 2)), COUNTER_MM) for at in self.ice.values()]
+        counters = [SeenCounter("white", *(at + self.rng.normal(0, COUNTER_MM, 2)).tolist(), COUNTER_MM) for at in self.ice.values()]
         self.rng.shuffle(pieces)
         self.rng.shuffle(counters)
         return Observation(0, 0, CAMERA, tuple(pieces), counters=tuple(counters), **more)

@@ -3,7 +3,15 @@
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
+
+from engines.zamboni_wars.board import FACINGS
+from engines.zamboni_wars.state import LAYER_SIZES
+from table.boards import Coasters
+from table.observation import Camera, Observation, SeenPiece
+from table.pieces import load_piece_set
+from table.solids import lying
 
 COLOURS = ["yellow", "red", "blue", "green"]
 """Clockwise round the usual board."""
@@ -113,3 +121,67 @@ def table():
 def slow_arrows():
     """The arrows of the usual board as they were written down for the tests."""
     return {name(space): ways for space, ways in Slow.ARROWS.items()}
+
+
+BOARD = Coasters(cell_mm=33.9, coaster_mm=101.6, layout=(("yellow", "red"), ("green", "blue")))
+CAMERA = Camera(np.eye(3), -np.array([100.0, 60.0, 500.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
+SIZES = load_piece_set("looney")
+SLOPPY_MM, SLOPPY_DEG = 6.0, 8.0
+"""Hands lay nests so far from the middle of a space, and so far from a compass point, at most."""
+READ_MM, READ_DEG = 0.4, 1.5
+"""What a reading errs, 1 sigma."""
+
+
+class RealTable:
+    """A real table: by player where the middle of the nest's contact lies, how it looks in degrees, and its layers."""
+
+    BOARD = BOARD
+
+    def __init__(self, state, rng):
+        self.rng = rng
+        self.nests = {player: (*self.place(nest.space, nest.facing), nest.layers) for player, nest in state.left.items()}
+        self.spare = []
+
+    def place(self, space, facing, mm=SLOPPY_MM, deg=SLOPPY_DEG):
+        """Somewhere in a space, looking somewhere near a compass point."""
+        turn, away_mm = self.rng.uniform(0, 2 * np.pi), mm * np.sqrt(self.rng.random())
+        middle = BOARD.cell_mm * (np.array([space.file, space.row]) + 0.5)
+        heading_deg = 90 - 45 * FACINGS.index(facing) + self.rng.uniform(-deg, deg)
+        return middle + away_mm * np.array([np.cos(turn), np.sin(turn)]), heading_deg
+
+    def drive(self, player, space, facing):
+        """A hand drives a nest."""
+        self.nests[player] = (*self.place(space, facing), self.nests[player][2])
+
+    def strip(self, player, layers=1):
+        """A hand takes the outermost layers off a nest; what is left is laid where it lay, nearly."""
+        at, heading_deg, left = self.nests.pop(player)
+        if left > layers:
+            self.nests[player] = (at + self.rng.normal(0, 0.5, 2), heading_deg + self.rng.normal(0, 1), left - layers)
+
+    def copy(self):
+        """A table that may be spoilt."""
+        other = object.__new__(RealTable)
+        other.__dict__.update(self.__dict__, nests=dict(self.nests), spare=list(self.spare))
+        return other
+
+    def seen(self, **more):
+        """What a camera reads."""
+        pieces = [self.read(player, *nest) for player, nest in [*self.nests.items(), *self.spare]]
+        self.rng.shuffle(pieces)
+        return Observation(0, 0, CAMERA, tuple(pieces), **more)
+
+    def read(self, colour, at, heading_deg, layers, **more):
+        """A nest as it is read: the base edge lies a third of the slant height behind the middle of the contact."""
+        size = SIZES[LAYER_SIZES[layers]]
+        heading_deg = (heading_deg + self.rng.normal(0, READ_DEG)) % 360
+        ahead = np.array([np.cos(np.radians(heading_deg)), np.sin(np.radians(heading_deg))])
+        base_mm = at + self.rng.normal(0, READ_MM, 2) - size.slant_mm / 3 * ahead
+        covariance = np.diag([READ_MM, READ_MM, READ_DEG]) ** 2
+        return SeenPiece(colour, size.name, "lying", base_mm, heading_deg, lying(size, *base_mm, heading_deg), covariance, **more)
+
+
+@pytest.fixture(scope="session")
+def real_table():
+    """Makes a table as a camera reads it: `real_table(state, rng)`; it lies on `real_table.BOARD`."""
+    return RealTable

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.zamboni_wars import RULINGS, legal_moves, outcome, play, start
-from engines.zamboni_wars.moves import Drive, Fire, Hold, Roll
+from engines.zamboni_wars.moves import Drive, Hold, Take
 
 PLAYERS = st.sampled_from(["yellow blue", "green red", "red blue green", "yellow red blue green"]).map(str.split)
 VALUES = st.tuples(*(st.sampled_from(ruling.values) for ruling in RULINGS))
@@ -29,9 +29,8 @@ def check(before, move, after):
         assert lost in (0, 1)
         assert lost == 0 or layers(before).items() - layers(after).items() == {(before.phase.target, layers(before)[before.phase.target])}
         assert all(before.left[player].space == nest.space for player, nest in after.left.items())
-    if isinstance(move, Roll | Drive | Hold) or (isinstance(move, Fire) and before.left[move.colour].layers > 1):
-        assert lost == 0
-    if isinstance(move, Fire) and before.left[move.colour].layers == 1:
+    assert lost == isinstance(move, Take)
+    if isinstance(move, Take) and before.left[move.colour].layers == 1:
         assert move.colour not in after.left
 
 

@@ -9,7 +9,7 @@ import engines.zamboni_wars as zamboni_wars
 from engines.errors import InvalidNotation
 from engines.zamboni_wars import RULINGS, Board, State, legal_moves, outcome, parse_move, play, start, state_document
 from engines.zamboni_wars.board import Space
-from engines.zamboni_wars.moves import Die, Drive, Roll
+from engines.zamboni_wars.moves import Die, Drive, Roll, Take
 from table.errors import InputError
 
 
@@ -76,9 +76,11 @@ def test_one_cover_die_for_every_two_players(players, dice):
 def test_what_a_shot_needs(layers, hits):
     line = f"players yellow blue; zambonis a6 E 3, c6 S {layers}; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
     shot = play(State.parse(f"{line}rulings warp=off cover=off fire=may."), parse_move("fire blue"))
-    after = {pips: play(shot, Die(pips)).left["blue"].layers for pips in range(1, 7)}
-    assert after == {pips: layers - (pips in hits) for pips in range(1, 7)}
-    assert {play(shot, Die(pips)).to_move for pips in after} == {"blue"}
+    rolled = {pips: play(shot, Die(pips)) for pips in range(1, 7)}
+    assert {pips: str(after.phase) for pips, after in rolled.items()} == {pips: "hit blue" if pips in hits else "roll" for pips in rolled}
+    after = {pips: play(state, Take("blue")) if pips in hits else state for pips, state in rolled.items()}
+    assert {pips: state.left["blue"].layers for pips, state in after.items()} == {pips: layers - (pips in hits) for pips in rolled}
+    assert {state.to_move for state in after.values()} == {"blue"}
 
 
 def test_legal_moves_in_words():
@@ -110,7 +112,9 @@ def test_where_only_firing_is_allowed():
     state = State.parse(f"players yellow blue; zambonis a6 E 3, c6 S 1; to_move yellow; phase fire blue; dice -; board {zamboni_wars.board.USUAL}; "
                         "rulings warp=off cover=off fire=must.")  # fmt: skip
     assert str(legal_moves(state)) == "fire blue"
-    assert str(outcome(play(state, parse_move("fire blue")))) == "yellow won with the last Zamboni, 3 layers left"
+    hit = play(state, parse_move("fire blue"))
+    assert str(legal_moves(hit)) == "take blue"
+    assert str(outcome(play(hit, parse_move("take blue")))) == "yellow won with the last Zamboni, 3 layers left"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +125,7 @@ def test_where_only_firing_is_allowed():
         ("move 4", "Yellow moves and spends 4 points."),
         ("fire blue", "Yellow may fire at blue or hold fire."),
         ("shot blue", "Yellow rolls for the shot at blue; 4 or more hits."),
+        ("hit blue", "Yellow hit blue: take the medium blue piece off the board."),
     ],
 )
 def test_whose_turn_in_words(phase, said):

@@ -1,0 +1,230 @@
+"""From settled observations of the coasters, and from dice, to verdicts.
+
+The record says where every Zamboni lies, so the table is compared with it, not with an earlier picture.  Dice are heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engines.errors import Violation
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from engines.words import listed
+from engines.zamboni_wars.board import SIDE, USUAL
+from engines.zamboni_wars.board import Board as Arrows
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.look import Difference, Look, Pair, look
+from engines.zamboni_wars.moves import Drive, Fire, Move, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
+from engines.zamboni_wars.refusals import FIRING, MOVEMENT
+from engines.zamboni_wars.rules import after, outcome, start, turn, violation
+from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
+from table.boards import Board, Coasters
+from table.errors import InputError
+from table.observation import SURE, Observation, SeenPiece
+
+START, MOVE, HIT, SYNC, OVER = "zamboni.start", "zamboni.move", "zamboni.hit", "zamboni.out_of_sync", "zamboni.over"
+PLACE = "ruling zamboni_wars.1"
+
+
+def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
+    """As `start`, with the coasters as they lie on the table, dots in the middle; raises InputError for another board."""
+    if board is None:
+        return start(players, rulings)
+    if not isinstance(board, Coasters) or (board.rows, board.cols) != (2 * SIDE, 2 * SIDE):
+        got = f"{board.rows} by {board.cols} spaces" if isinstance(board, Coasters) else f"a board of kind {type(board).__name__.lower()}"
+        raise InputError(f"board: expected four coasters of 3 by 3 spaces for Zamboni Wars, got {got}")
+    return start(players, rulings, Arrows.usual(board.layout) if board.layout else USUAL)
+
+
+def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
+    """Nothing is measured."""
+    return {}
+
+
+def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
+    """What happened on a board of coasters on which nothing moves any more."""
+    assert isinstance(board, Coasters), "set_up refuses other boards"
+    if ended := outcome(state):
+        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
+    if seen.hand:
+        return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
+    found = look(seen, before, board)
+    if found.up:
+        return _not_flat(state, found)
+    if before is None and state == fresh(state.players, state.rulings, state.board):
+        return _judge_start(state, found)
+    for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
+        explained = [way for way in _ways(state, reading) if reading.shows(after(state, way))]
+        still = reading.shows(state)
+        if still and (not explained or reading.plainly().shows(state)):
+            return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
+        if len(explained) == 1 and not still:
+            return _accept(state, explained[0], reading)
+        if explained:
+            return _ask(state, explained, still)
+    return _judge_difference(state, found)
+
+
+def _not_flat(state: State, found: Look) -> Verdict:
+    piece = found.up[0]
+    if piece.pose_probability < SURE:
+        return _doubtful(state, piece)
+    said = f"Lay {piece.colour}'s Zamboni flat on a side, its tip where it looks."
+    return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
+
+
+def _doubtful(state: State, piece: SeenPiece) -> CannotSee:
+    said = f"The camera cannot tell how {piece.colour}'s Zamboni lies: move it a little, or show it better."
+    return CannotSee(code="zamboni.doubt", said=said, rests_on=PLACE, player=state.to_move, evidence={"piece": str(piece)})
+
+
+def _judge_start(state: State, found: Look) -> Verdict:
+    if wrong := found.differs(state):
+        return Waiting(code=START, said=f"Set up the board: {' '.join(_sentences(wrong))}", rests_on="Setup; ruling zamboni_wars.6")
+    said = f"Every Zamboni is in its corner. {turn(state)}"
+    return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
+
+
+def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
+    """What can legally happen on the board now and may be what is seen."""
+    match state.phase:
+        case Moving(points):
+            mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
+            seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
+            return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
+        case Hit(target) if not _may_lie_there(state, target, found):
+            return [(Take(target),)]
+        case Aiming(target) if state.left[target].layers == 1 and not _may_lie_there(state, target, found):
+            return [(Fire(target), Take(target))]
+        case _:
+            return []
+
+
+def _may_lie_there(state: State, target: str, found: Look) -> bool:
+    """May the last piece of a Zamboni still be there, unread?"""
+    return state.left[target].layers == 1 and state.left[target].space in found.unread
+
+
+def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
+    then, who, moves = after(state, way), state.to_move.capitalize(), tuple(map(str, way))
+    match way[-1]:
+        case Drive(space, facing):
+            (piece,) = (nest.piece for nest in found.nests if nest.is_of(state.to_move) and space in nest.spaces)
+            evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
+            said = f"{who} drives to {space} and looks {facing}. {turn(then)}"
+            return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=state.to_move, moves=moves, evidence=evidence)
+        case Take(target):
+            left = then.left.get(target)
+            what = f"{left.layers} layer{'' if left.layers == 1 else 's'} left" if left else "its Zamboni is destroyed"
+            said = f"{who} hits {target}: {what}. {turn(then)}"
+            return Accepted(code=HIT, said=said, rests_on=FIRING, player=state.to_move, moves=moves, evidence={"target": target})
+        case move:
+            raise ValueError(f"expected something that can be seen, got {move}")
+
+
+def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambiguous:
+    """More than one thing may have happened, for all that the picture says (ruling zamboni_wars.1)."""
+    choices = [Choice(f"{state.to_move.capitalize()} ends with '{way[-1]}'", tuple(map(str, way))) for way in explained]
+    if still:
+        choices.append(Choice("Nothing has happened yet", ()))
+    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either."
+    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices))
+
+
+def _judge_difference(state: State, found: Look) -> Verdict:
+    """Nothing legal explains the table: it is half done, or wrong, or more than one thing."""
+    wrong = found.differs(state)
+    if wrong.doubtful:
+        return _doubtful(state, wrong.doubtful[0].piece)
+    if wrong.gone and not (wrong.strange or wrong.recoloured):
+        lie = listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in wrong.gone)
+        return Waiting(code=MOVE, said=f"Not on the board: {lie}. {turn(state)}", rests_on=MOVEMENT, player=state.to_move)
+    if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
+        spare = wrong.strange[0]
+        said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."
+        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
+    if wrong.strange or wrong.recoloured or wrong.gone:
+        return _out_of_sync(state, wrong)
+    if wrong.resized:
+        return _resized(state, wrong)
+    return _moved(state, wrong)
+
+
+def _resized(state: State, wrong: Difference) -> Verdict:
+    """Layers are gone that nobody shot off, or other ones than were."""
+    if any(pair.nest.layers > pair.zamboni.layers for pair in wrong.resized):
+        return _out_of_sync(state, wrong)
+    target = state.phase.target if isinstance(state.phase, Hit) else None
+    amiss = [pair for pair in wrong.resized if pair.player != target or pair.nest.layers < pair.zamboni.layers - 1]
+    elsewhere = {pair.player for pair in wrong.moved} - {pair.player for pair in wrong.resized}
+    if elsewhere:
+        return _out_of_sync(state, wrong)
+    if not amiss:
+        nest = state.left[str(target)]
+        said = f"Lay {target}'s Zamboni on {nest.space} again, looking {nest.facing}."
+        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
+    player = amiss[0].player
+    taken = violation(state, Take(player)) or Violation("zamboni.take.two", FIRING, f"A hit takes one piece off {player}'s nest, and more are gone.")
+    return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
+
+
+def _moved(state: State, wrong: Difference) -> Verdict:
+    """Zambonis lie or look otherwise than recorded, and it was no legal move."""
+    if len(wrong.moved) > 1:
+        return _out_of_sync(state, wrong)
+    (pair,) = wrong.moved
+    drive = Drive(pair.nest.spaces[0], pair.nest.facings[0])
+    roller = state.to_move if isinstance(state.phase, Rolling) else state.follower if isinstance(state.phase, Aiming) else None
+    if pair.player == roller:
+        said = f"{pair.player.capitalize()}'s Zamboni was moved, and no roll is known: tell what the die showed."
+        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
+    if pair.player != state.to_move:
+        said = f"{pair.player.capitalize()}'s Zamboni went to {drive}, and it is {state.to_move}'s turn."
+        return _refuse(state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong)
+    forbidden = violation(state, drive)
+    assert forbidden, "a legal move would explain the table"
+    return _refuse(state, replace(forbidden, code=MOVE), forbidden.code, (_tried(state, drive),), wrong)
+
+
+def _tried(state: State, drive: Drive) -> str:
+    """The space alone where no end of the move is, however it looks."""
+    ends = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
+    return str(drive) if any(end.space == drive.space for end in ends) else str(drive.space)
+
+
+def _refuse(state: State, forbidden: Violation, rule: str, tried: tuple[str, ...], wrong: Difference) -> Refused:
+    """`code` is the same for every refused move; which rule it was stands in the evidence."""
+    back = listed(dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized)))
+    named = replace(forbidden, said=f"{forbidden.said} Put back {back}.")
+    return refusal(named, state.to_move, tried, {"violation": rule, "differences": _sentences(wrong)})
+
+
+def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
+    said = "The table is not as it was recorded. Put it right, or correct the record."
+    return OutOfSync(code=SYNC, said=said, rests_on=MOVEMENT, player=state.to_move, differences=tuple(_sentences(wrong)))
+
+
+def _as_it_lay(pair: Pair) -> str:
+    return f"{pair.player}'s {LAYER_SIZES[pair.zamboni.layers]} nest on {_place(pair.zamboni)}"
+
+
+def _place(zamboni: Zamboni) -> str:
+    return f"{zamboni.space}, looking {zamboni.facing}"
+
+
+def _sentences(wrong: Difference) -> list[str]:
+    """The difference nest by nest."""
+    said = [
+        f"{pair.player.capitalize()}'s Zamboni lies on {pair.nest.spaces[0]}, looking {pair.nest.facings[0]}, and belongs on {_place(pair.zamboni)}."
+        for pair in wrong.moved
+    ]
+    for pair in wrong.resized:
+        had = LAYER_SIZES[pair.zamboni.layers]
+        said.append(f"{pair.player.capitalize()}'s outermost piece is {pair.nest.piece.size}, and was {had}.")
+    said += [f"A {pair.nest.colour} nest lies on {pair.nest.spaces[0]}, where {pair.player}'s belongs." for pair in wrong.recoloured]
+    said += [f"{player.capitalize()}'s Zamboni is missing." for player in wrong.gone]
+    said += [f"A {nest.colour} {nest.piece.size} piece too many lies on {nest.spaces[0]}." for nest in wrong.strange]
+    return said

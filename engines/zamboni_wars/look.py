@@ -1,0 +1,189 @@
+"""A table of Zamboni Wars as it was seen, in spaces and compass points: which nest may lie where, and how it may look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.zamboni_wars.board import FACINGS, SIDE, Space
+from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
+from table.boards import Coasters
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array
+
+BOUNDARY_MM, BOUNDARY_DEG = 2.0, 8.0
+"""Nearer than this to the boundary of two readings, or than two standard deviations, both are tried (ruling zamboni_wars.1)."""
+STILL_MM, STILL_DEG = 2.0, 5.0
+"""A nest that was read so near to where it lay has not been touched."""
+POINT_DEG = 360 / len(FACINGS)
+LAYERS_OF = {size: layers for layers, size in LAYER_SIZES.items()}
+LESS_LIKELY, OTHER_LAYERS, OTHER_PLACE, OTHER_COLOUR = 1e-3, 1.0, 1.5, 4.0
+"""What it costs to take a nest for another one than it seems to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A nest that lies on the board.
+
+    `spaces` and `facings` are those that it may be meant to have, the likeliest first, at least one of each; `layers` by
+    the size of what shows.  Where `sure` is False its colour is doubtful.  Where `sized` is False its layers are, or it lies
+    as it lay and was read so before: then nobody has taken anything off it since.
+    """
+
+    colour: str
+    sure: bool
+    spaces: tuple[Space, ...]
+    facings: tuple[str, ...]
+    layers: int
+    sized: bool
+    piece: SeenPiece
+
+    @property
+    def doubtful(self) -> bool:
+        """Is anything about it less than sure, so that nobody is refused anything because of it?"""
+        return not self.sure or _size_probability(self.piece) < SURE
+
+    def is_of(self, player: str) -> bool:
+        """May it be this player's?"""
+        return self.colour == player or not self.sure
+
+    def lies_as(self, zamboni: Zamboni) -> bool:
+        """May it be meant to lie there and to look that way?"""
+        return zamboni.space in self.spaces and zamboni.facing in self.facings
+
+    def has(self, layers: int) -> bool:
+        """May it have so many layers?"""
+        return self.layers == layers or not self.sized
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A Zamboni of the record, and the nest that is taken for it."""
+
+    player: str
+    zamboni: Zamboni
+    nest: Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a table and a state disagree.
+
+    `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones another colour; `gone`
+    are players whose nest is not seen, `strange` nests that are too many.
+    """
+
+    moved: tuple[Pair, ...]
+    resized: tuple[Pair, ...]
+    recoloured: tuple[Pair, ...]
+    gone: tuple[str, ...]
+    strange: tuple[Nest, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.moved or self.resized or self.recoloured or self.gone or self.strange)
+
+    @property
+    def doubtful(self) -> tuple[Nest, ...]:
+        """The nests that it rests on and that were not surely read."""
+        return tuple(nest for nest in (*(pair.nest for pair in (*self.moved, *self.resized, *self.recoloured)), *self.strange) if nest.doubtful)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something lies that was not read."""
+
+    nests: tuple[Nest, ...]
+    up: tuple[SeenPiece, ...]
+    unread: frozenset[Space]
+
+    def as_read(self) -> Look:
+        """With the colours and sizes that are named, whatever the doubt."""
+        return replace(self, nests=tuple(replace(nest, sure=True, sized=True) for nest in self.nests))
+
+    def held_to(self, player: str | None) -> Look:
+        """With the size of this player's nest as it is named."""
+        return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
+
+    def plainly(self) -> Look:
+        """The likeliest reading of everything, as if there were no doubt."""
+        nests = self.as_read().nests
+        return replace(self, nests=tuple(replace(nest, spaces=nest.spaces[:1], facings=nest.facings[:1]) for nest in nests))
+
+    def shows(self, state: State) -> bool:
+        """May the table be in this state, for all that the picture says?"""
+        return not self.differs(state)
+
+    def differs(self, state: State) -> Difference:
+        """Where it is not as the state says; doubt is in favour of the state."""
+        slots = list(state.left.items())
+        cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(len(slots), len(self.nests))
+        pairs = [Pair(*slots[row], self.nests[column]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        return Difference(
+            moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
+            resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
+            recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
+            gone=tuple(player for player, _ in slots if player not in [pair.player for pair in pairs]),
+            strange=tuple(nest for nest in self.nests if not any(nest is pair.nest for pair in pairs)),
+        )
+
+
+def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
+    """What an observation says of a board; pieces outside of all spaces are out of play."""
+    nests, up = [], []
+    for piece in seen.pieces:
+        sigma_mm = float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
+        spaces = _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm), board)
+        if piece.pose != "lying":
+            up.append(piece)
+        elif spaces:
+            sure = piece.colour_probability >= SURE
+            sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
+            nests.append(Nest(piece.colour, sure, spaces, _facings(piece), LAYERS_OF.get(piece.size, 0), sized, piece))
+    unread = {space for place in seen.unread_mm for space in _spaces(place, board.cell_mm / 2, board)}
+    return Look(tuple(nests), tuple(up), frozenset(unread))
+
+
+def _size_probability(piece: SeenPiece) -> float:
+    """The probability of a pose is that of its being there with its size, too."""
+    return piece.size_probability * piece.pose_probability
+
+
+def _lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
+    """Is it the same reading of a piece that nobody has touched since?"""
+    step_mm = float(np.linalg.norm(piece.base_mm - old.base_mm))
+    turn_deg = abs((piece.heading_deg - old.heading_deg + 180) % 360 - 180)
+    return (piece.colour, piece.size) == (old.colour, old.size) and step_mm <= STILL_MM and turn_deg <= STILL_DEG
+
+
+def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:
+    likely = (nest.colour, nest.spaces[0], nest.facings[0], nest.layers) == (player, zamboni.space, zamboni.facing, zamboni.layers)
+    wrong = OTHER_COLOUR * (not nest.is_of(player)) + OTHER_PLACE * (not nest.lies_as(zamboni)) + OTHER_LAYERS * (not nest.has(zamboni.layers))
+    return wrong + LESS_LIKELY * (not likely) + LESS_LIKELY * (nest.colour != player)
+
+
+def _spaces(point_mm: Array, doubt_mm: float, board: Coasters) -> tuple[Space, ...]:
+    """The spaces that a point (2,) may be meant to be in, the likeliest first."""
+    along = (np.asarray(point_mm, float) - board.origin_mm) / board.cell_mm
+    files, rows = (_places(float(at), doubt_mm / board.cell_mm) for at in along)
+    return tuple(Space(file, row) for file, row in sorted(product(files, rows), key=lambda place: files.index(place[0]) + rows.index(place[1])))
+
+
+def _places(at: float, doubt: float) -> list[int]:
+    """Numbers of the intervals [k, k + 1) of the board that hold `at` within a doubt of less than one, the likeliest first."""
+    here = int(np.floor(at))
+    nearer, farther = (here - 1, here + 1) if at - here < 0.5 else (here + 1, here - 1)
+    reached = [here, *(k for k in (nearer, farther) if k - doubt <= at < k + 1 + doubt)]
+    return [k for k in reached if 0 <= k < 2 * SIDE]
+
+
+def _facings(piece: SeenPiece) -> tuple[str, ...]:
+    """The compass points that a nest may be meant to look to, the nearest first."""
+    points = (90.0 - piece.heading_deg) / POINT_DEG
+    nearest = round(points)
+    doubt = max(BOUNDARY_DEG, 2 * float(np.sqrt(piece.covariance[2, 2]))) / POINT_DEG
+    second = nearest + (1 if points > nearest else -1)
+    meant = [nearest, second] if abs(points - nearest) >= 0.5 - doubt else [nearest]
+    return tuple(FACINGS[point % len(FACINGS)] for point in meant)

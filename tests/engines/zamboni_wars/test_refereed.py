@@ -1,0 +1,58 @@
+"""A stretch of Zamboni Wars through the whole referee, with dice that are heard."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+
+import msgspec
+import numpy as np
+
+from engines import zamboni_wars as game
+from engines.zamboni_wars.board import Space
+from referee.events import SessionStarted
+from referee.inputs import Input
+from referee.log import Log
+from referee.loop import Referee
+from referee.session import Session
+from vision.frame import Frame
+
+
+def test_dice_drives_and_a_hit(tmp_path, real_table):
+    table = real_table(game.start(["yellow", "red", "blue"], {}), np.random.default_rng(3))
+    seen, heard = [], []
+
+    def show():
+        start_ms = 1250 * len(seen)
+        once = table.seen()
+        seen.append([dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000) for step in range(0, 1250, 250)])
+
+    def roll(player, pips):
+        heard.append(Input(1250 * len(seen) - 100, {"player": player, "die": pips}, "inputs.jsonl"))
+
+    show()
+    roll("yellow", 2)
+    show()
+    table.drive("yellow", Space.parse("c6"), "E")
+    show()
+    roll("yellow", 6)
+    show()
+    table.strip("red")
+    show()
+    frames = [frame for second in seen for frame in second]
+    read = iter([Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8)) for seq, frame in enumerate(frames)])
+    camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
+    with Log(tmp_path / "log.sqlite") as log:
+        started = SessionStarted(game="zamboni_wars", players=("yellow", "red", "blue"), table={"board": msgspec.to_builtins(table.BOARD)})
+        session = Session.begin(log, started)
+        Referee(camera, SimpleNamespace(board=table.BOARD), lambda frame, *_: frames[frame.seq], session, inputs=heard).run()
+        said = [(record.at_ms, record.event.code, record.event.moves) for record in session.records(1)]
+        zambonis = session.view()["state"]["zambonis"]
+    assert said == [
+        (500, "zamboni.start", ()),
+        (1150, "zamboni.roll", ("roll 2",)),
+        (3000, "zamboni.move", ("c6 E",)),
+        (3650, "zamboni.shot", ("fire red", "die 6")),
+        (5500, "zamboni.hit", ("take red",)),
+    ]
+    assert zambonis["red"] == {"space": "f6", "facing": "S", "layers": 2}

@@ -1,0 +1,68 @@
+"""What the panel shows of the other games: their boards, whose turn it is while dice roll, what may be said, and the verdicts they alone have."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import msgspec
+import pytest
+
+from referee.command import Hear
+from table.boards import Coasters, Hex, Tiles
+from table.observation import SeenCounter
+from table.setup import Counters
+
+MAY_SAY = [{"label": "die 5", "said": {"player": "blue", "die": 5}}, {"label": "hold fire", "said": {"player": "blue", "hold": True}}]
+
+
+def page_on(client, live, board, **game):
+    live.setup = msgspec.structs.replace(live.setup, board=board, game=msgspec.structs.replace(live.setup.game, **game))
+    return client.get("/").text
+
+
+def test_hex_cells_and_counters(client, live):
+    live.become(observation=None)
+    page = page_on(client, live, Hex(size=5, cell_mm=32), counters=Counters(colour="white", diameter_mm=21))
+    assert page.count('class="hex"') == 61
+    assert page.count('class="counter ') == 0
+
+
+def test_counters_are_circles_of_their_size(client, live):
+    seen = live.latest.observation
+    live.become(observation=type(seen)(0, 0, seen.camera, seen.pieces, counters=(SeenCounter("white", 12.0, 34.0, 0.5),)))
+    page = page_on(client, live, Hex(size=4, cell_mm=32, orientation="flat"), counters=Counters(colour="white", diameter_mm=21))
+    assert '<circle class="counter c-white" cx="12.0" cy="-34.0" r="10.5"/>' in page
+
+
+@pytest.mark.parametrize(("board", "dark"), [(Coasters(cell_mm=34), 18), (Tiles(cell_mm=51), 13)])
+def test_square_spaces(client, live, board, dark):
+    page = page_on(client, live, board)
+    assert page.count('class="dark-cell"') == dark
+    assert page.count('-cell"') == board.rows * board.cols
+
+
+def test_whose_turn_it_is_while_dice_roll(client, session):
+    session.shown["next"] = None
+    session.shown["state"] |= {"starter": None, "to_move": "yellow"}
+    session.shown["game"] = "zamboni_wars"
+    assert re.search(r"<span>Yellow</span>\s*<span class=\"verb\">has the turn", client.get("/").text)
+
+
+def test_what_may_be_said_is_said_by_a_button(client, session):
+    session.shown["state"]["may_say"] = MAY_SAY
+    page = client.get("/").text
+    token = re.search(r'name="token" value="([^"]+)"', page)[1]
+    values = [value.replace("&#34;", '"') for value in re.findall(r'name="said" value="([^"]+)"', page)]
+    assert [json.loads(value) for value in values] == [one["said"] for one in MAY_SAY]
+    assert client.post("/command", data={"token": token, "command": "hear", "said": values[0]}).status_code == 303
+    assert session.commands == [Hear(said={"player": "blue", "die": 5})]
+    assert client.post("/command", data={"token": token, "command": "hear", "said": "{"}).status_code == 400
+    session.shown["phase"] = "paused"
+    assert 'name="said"' not in client.get("/").text
+
+
+@pytest.mark.parametrize(("verdict", "words"), [("out_of_sync", "Out of sync"), ("noted", "Heard")])
+def test_verdicts_that_boule_has_not(client, session, verdict, words):
+    session.shown["verdicts"][0]["verdict"] = verdict
+    assert f'class="eyebrow">{words}' in client.get("/").text
