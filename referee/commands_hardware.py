@@ -6,6 +6,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -180,12 +181,13 @@ def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:
-        yield (
-            f"the button {name!r}",
-            _hear(presses, f"Press {name}.", _pressed, lambda press, name=name: (press.button, press.kind) == (name, "down")),
-        )
+        yield f"the button {name!r}", _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name))
     if not names:
         yield "the buttons", _hear(presses, "Press every button, and hold the last one.", _pressed, lambda press: press.kind == "long")
+
+
+def _is_down(name: str, press: Press) -> bool:
+    return (press.button, press.kind) == (name, "down")
 
 
 def _pressed(press: Press) -> str:

@@ -14,7 +14,7 @@ from hardware.ports import Press, Reading
 from hardware.rig import Rig
 from hardware.scenes import Scene
 from referee.command import Command, Hear
-from referee.events import Record
+from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
 from referee.loop import Live
@@ -89,7 +89,8 @@ class Companion:
             records = self._session.wait(after, POLL_S)
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
-                news, after = records[-1], records[-1].seq
+                told_of = [record for record in records if not isinstance(record.event, Noted)]
+                news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
             now = (ledger.seq, status, news, self._measuring)

@@ -105,7 +105,7 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
 
 
 def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
-    def press(self, tell):
+    def press(_self, tell):
         for name in ("rule", "next", "die"):
             tell(Press(name, "down", 0.0))
 
