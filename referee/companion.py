@@ -93,15 +93,15 @@ class Companion:
                 news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
-            now = (ledger.seq, status, news, self._measuring)
+            now = (ledger.seq, status, news, measuring := self._measuring)
             if now != told:
-                self._show(scene_of(ledger, status, news, self._board), heard=bool(records))
+                scene = scene_of(ledger, status, news, self._board)
+                if measuring and measuring.next and scene.signal == "too close" and measuring.asks(ledger.question):
+                    scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
+                self._show(scene, heard=bool(records))
                 told = now
 
     def _show(self, scene: Scene, heard: bool) -> None:
-        measuring = self._measuring
-        if measuring and measuring.next and scene.signal == "too close":
-            scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
         if self._rig.lamps:
             self._rig.lamps.show(scene)
         if self._rig.buzzer and heard:
@@ -135,7 +135,7 @@ class Companion:
 
     def _read(self, reading: Reading) -> bool:
         question = self._session.ledger.question
-        if self._measuring is None or question is None or self._measuring.question != question.seq:
+        if self._measuring is None or not self._measuring.asks(question):
             self._measuring = Measuring.begin(question)
         if self._measuring is None:
             return False

@@ -234,6 +234,23 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
 
 
 @pytest.mark.usefixtures("beside")
+def test_a_question_that_was_taken_back_takes_its_readings_with_it(rig, session):
+    evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
+    question = fact_of(Ambiguous(code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence))
+    session.append(question)
+    rig.calliper.send("20.1")
+    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
+    rig.buttons.press("appeal")
+    session.wait(2, PATIENCE_S)
+    seen = len(rig.lamps.scenes)
+    session.append(question)
+    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS), after=seen)
+    assert Scene("measure", PLAYERS, of=("blue",)) not in rig.lamps.scenes[seen:]
+    rig.calliper.send("20.2")
+    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)), after=seen)
+
+
+@pytest.mark.usefixtures("beside")
 def test_a_reading_that_nobody_asked_for_is_told_by_the_buzzer(rig, session):
     rig.calliper.send("12.34")
     assert rig.buzzer.next() == NOT_NOW
