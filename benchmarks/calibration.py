@@ -1,7 +1,8 @@
 """Calibrate many lenses from simulated corners and write what came of it into docs/CALIBRATION.md (`make bench-calibration`).
 
 A run: a random lens, 15 views of the target from random poses, Gaussian noise on every coordinate of every corner, and in
-every second run two views of a bent target among them.  What is before the line of MARK in the page is written by hand and stays.
+every second run two views of a bent target among them.  Then the photographs of the benchmark are read with lenses of their own.
+What is before the line of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from calibration.lens_fit import PARAMETERS, Calibrated, calibrate_lens
+from benchmarks.first_lens import first_lens_text
+from calibration.lens_fit import Calibrated, calibrate_lens
 from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
+from calibration.lens_solve import parameters_of
 from calibration.lens_views import View
 from table.errors import InputError
 from table.setup import Lens
@@ -42,11 +45,6 @@ def run(seed: int, bent: int) -> tuple[Lens, float, Calibrated]:
     lens, noise = random_lens(rng), float(rng.uniform(*NOISE_PX))
     spoilt = tuple(bent_view(f"bent-{index}.jpg", lens, rng) for index in range(bent))
     return lens, noise, calibrate_lens((*spoilt, *simulated_views(lens, VIEWS, noise, rng)), (lens.width, lens.height))
-
-
-def values(lens: Lens) -> dict[str, float]:
-    (fx, _, cx), (_, fy, cy), _ = lens.matrix
-    return dict(zip(PARAMETERS, (fx, fy, cx, cy, *lens.distortion), strict=False))
 
 
 TEXT = """## How exact a lens is
@@ -84,7 +82,7 @@ def main(runs: int, out: Path) -> None:
             print(f"run {seed}: {error}", file=sys.stderr)
             refused += 1
             continue
-        true, got = values(lens), values(found.lens)
+        true, got = parameters_of(lens), parameters_of(found.lens)
         focal.append(100 * abs(got["fx"] / true["fx"] - 1))
         middle.append(np.hypot(got["cx"] - true["cx"], got["cy"] - true["cy"]))
         rms.append(100 * abs(found.rms_px / (noise * np.sqrt(2)) - 1))
@@ -119,7 +117,7 @@ def main(runs: int, out: Path) -> None:
         models=", ".join(f"{model} {count}" for model, count in models.most_common()),
     )
     page = out.read_text(encoding="utf-8").partition(MARK)[0] if out.exists() else ""
-    out.write_text(page + MARK + "\n" + text, encoding="utf-8")
+    out.write_text(page + MARK + "\n" + text + first_lens_text(), encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
 
 

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from table.errors import InputError
+from table.setup import Fiducials
 from table.solids import Array
+from vision.fiducials import detect_markers
 from vision.frame import Image
-from vision.light import read_light
 
-LUMA = np.array([0.299, 0.587, 0.114])
-"""Share of red, green and blue light in grey."""
 ALONG = np.array([0.2, 0.4, 0.6, 0.8])
 """Where an edge between two cells is measured."""
-REACH_MODULES, STEPS = 0.42, 21
-LEAST_CONTRAST = 0.4
-"""Share of the card's usual contrast that an edge must have."""
 
 
 def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
@@ -46,22 +42,8 @@ def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
     return (np.concatenate(points) / modules - 0.5) * down, np.concatenate(normals) * down
 
 
-def edge_offsets(image: Image, edges_px: Array, normals_px: Array, reach_px: float) -> tuple[Array, NDArray[np.bool_]]:
-    """How far along its normal (n, 2) each edge (n, 2) is from where it was thought, in pixels, and which can be trusted.
-
-    An edge is where the light, linear, is half way between that of its two sides.
-    """
-    steps = np.linspace(-reach_px, reach_px, STEPS)
-    places = edges_px[:, None] + steps[:, None] * normals_px[:, None]
-    inside = ((places >= 0) & (places <= np.array(image.shape[1::-1]) - 1)).all(axis=(1, 2))
-    profile = np.asarray(read_light(image, places), float) @ LUMA
-    dark, light = profile[:, :4].mean(axis=1), profile[:, -4:].mean(axis=1)
-    contrast = light - dark
-    above = profile > ((dark + light) / 2)[:, None]
-    crossings = above[:, 1:] & ~above[:, :-1]
-    at = crossings.argmax(axis=1)
-    rows = np.arange(len(profile))
-    low, high = profile[rows, at], profile[rows, at + 1]
-    share = ((dark + light) / 2 - low) / np.where(high > low, high - low, 1.0)
-    good = inside & (crossings.sum(axis=1) == 1) & (contrast > LEAST_CONTRAST * np.median(contrast))
-    return steps[at] + share * (steps[1] - steps[0]), good
+def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
+    """Raises InputError where a mirror shows fiducials that the picture (h, w, 3) itself does not."""
+    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
+    if not detect_markers(grey, fiducials).corners_px and detect_markers(np.ascontiguousarray(grey[:, ::-1]), fiducials).corners_px:
+        raise InputError("expected a picture as the camera sees it, but it is mirrored; switch mirroring off")

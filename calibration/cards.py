@@ -1,72 +1,89 @@
-"""Where four corner cards lie, from photographs of them: all places and all cameras in one adjustment.
+"""Where four corner cards lie, and the board between them, from photographs: all places and all cameras in one adjustment.
 
-Known are the lens, the side of the cards, and that they lie in one plane.  Each card has a place and a heading, each photograph a pose
-and a spread of light (`calibration.card_edges`).
+Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind, its sizes and how much higher its face
+lies.  Each card and the board has a place and a heading, each photograph a pose and a spread of light (`calibration.cards_fit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import least_squares
+from scipy.optimize import OptimizeResult, least_squares
 
-from calibration.card_edges import REACH_MODULES, edge_offsets, edge_samples
+from calibration.board_edges import board_edges
+from calibration.board_find import Face, find_board
+from calibration.card_edges import edge_samples, refuse_mirrored
+from calibration.cards_fit import (
+    BOARD,
+    CARDS,
+    FRAME,
+    PLACES,
+    ROBUST_PX,
+    SPREAD,
+    Known,
+    Measured,
+    card_corners,
+    laid,
+    measure,
+    pose,
+    project_plane,
+    residuals,
+    square,
+)
 from calibration.lens_views import SUFFIXES
 from calibration.sheets import DICTIONARY
-from table.boards import Point
+from table.boards import Board, Open, Point
 from table.errors import InputError
+from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
+from vision.camera import on_plane, pose_of, undistort
 from vision.cameras.files import read_image
 from vision.fiducials import detect_markers
 from vision.frame import Image
 
-CARDS = (0, 1, 2, 3)
 NAMES = ("far left", "far right", "near right", "near left")
 ROUNDS = 3
-SPREAD_SIGMA_PX = 0.5
-ROBUST_PX = 0.1
 FLOOR_PX = 0.005
 """What lens and print leave of an edge's place, common to a whole card in a photograph."""
 SHIFTED_PX = 0.12
 """A card that is seen this far from where it should be, in one photograph, does not fit."""
-MODULES = 6
-
-
-_Measured = tuple[NDArray[np.intp], Array, Array]
-"""Of one photograph: which edges could be measured (n,), where they are (m, 2) px, and the normals there (m, 2)."""
+STEP = 1e-5
+"""Of a difference quotient, in mm and rad."""
+LEAST_LINES, BOARD_OFF_PX = 0.4, 0.6
+"""Of a board's lines this share has to be seen, and half of them no farther from where they should be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Cards in the frame of the table.
+    """Cards and board in the frame of the table.
 
-    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `apart_mm` and `sigma_mm` are the distances between
-    the middles of two cards; `rms_px` how far edges are off, by card.
+    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12, 12) of their places (x and y of the
+    middle in mm, heading in rad, card by card); `apart_mm` and `sigma_mm` are the distances between the middles of two cards; `rms_px` how
+    far edges are off, by card.  `height_mm`: of the board's face above the cards.
     """
 
     corners_mm: Array
+    covariance: Array
+    board: Board
+    height_mm: float
     apart_mm: dict[tuple[int, int], float]
     sigma_mm: dict[tuple[int, int], float]
     rms_px: tuple[float, ...]
     frames: int
+    lines_seen: float = 0.0
 
     @property
     def fiducials(self) -> Fiducials:
         """As `table.json` has them."""
-        return Fiducials(markers=tuple(Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS), dictionary=DICTIONARY)
-
-    @property
-    def ground_mm(self) -> tuple[Point, ...]:
-        """Outline of the ground between the cards, counter-clockwise from the near left: the corner of each that is nearest to the others."""
-        inner = _inner(self.corners_mm)
-        return tuple((float(inner[card, 0]), float(inner[card, 1])) for card in (3, 2, 1, 0))
+        markers = tuple(Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS)
+        rows = tuple(tuple(float(f"{value:.9g}") for value in row) for row in self.covariance)
+        return Fiducials(markers=markers, dictionary=DICTIONARY, z_mm=0.0 - self.height_mm, covariance=rows)
 
 
 def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
@@ -84,50 +101,92 @@ def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
     return frames
 
 
-def place_cards(frames: Mapping[str, Image], lens: Lens, side_mm: float) -> Placed:
-    """Where cards 0 to 3 lie; raises InputError where no photograph shows all four, or one does not fit.
+def place_cards(
+    frames: Mapping[str, Image], lens: Lens, side_mm: float, board: Board | None = None, height_mm: float = 0.0, corners_px: Array | None = None
+) -> Placed:
+    """Where cards 0 to 3 lie, and a board of known kind with its face so much higher than they.
 
-    The table's x axis leads from the inner corner of card 3, its origin, to that of card 2.
+    `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left, where it is not to be looked for; without
+    a board they are those of open ground.  With neither, the ground lies between the cards' inner corners.  The board's origin and axes
+    are the table's; of open ground, the near left corner, and the way to the near right one.  Raises InputError where no photograph
+    shows all four cards, something does not fit, or the board is not seen.
     """
     seen = _detect(frames)
-    state = _start([quads for _, quads in seen], lens, side_mm)
+    known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
     images = [frames[name] for name, _ in seen]
-    samples = [edge_samples(card, DICTIONARY) for card in CARDS]
-    for _ in range(ROUNDS):
-        measured = [_measure(image, state, frame, samples, lens, side_mm) for frame, image in enumerate(images)]
-        fit = least_squares(_residuals, state, args=(measured, samples, lens, side_mm), loss="huber", f_scale=ROBUST_PX, x_scale="jac", max_nfev=30)
-        state = np.asarray(fit.x)
-    rms = _rms_by_card(state, measured, samples, lens, side_mm)
-    _check_fit(state, measured, samples, lens, side_mm)
-    middles = np.vstack([np.zeros(2), state[:9].reshape(3, 3)[:, :2]])
-    pairs = list(combinations(CARDS, 2))
+    state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
+    rms = _rms_by_card(state, measured, known)
+    _check_fit(state, measured, known)
+    lines, lines_seen = board_edges(board) if board else None, 0.0
+    if corners_px is not None:
+        corners_px = _on_face(corners_px, state, lens, height_mm)
+    if board is not None and lines is not None:
+        known = replace(known, lines=lines, height_mm=height_mm)
+        if corners_px is None:
+            face = Face(images[0], lambda points: project_plane(points, state, 0, lens, height_mm), card_corners(state, side_mm))
+            place = find_board(face, board, lines)
+        else:
+            place = _fitted(board.outline(), corners_px)
+        state, measured, fit = _fit(np.concatenate([state, place, [0.0]]), images, known)
+        lines_seen = _check_board(state, measured, known)
+    else:
+        board, place = _ground(card_corners(state, side_mm) if corners_px is None else corners_px)
     covariance = _covariance(np.asarray(fit.jac), rms, measured)
-    sigma = {pair: _apart_sigma(middles, covariance, pair) for pair in pairs}
+    by_state = _by_state(state, known, place)
+    middles = np.vstack([np.zeros(2), state[:PLACES].reshape(3, 3)[:, :2]])
+    pairs = list(combinations(CARDS, 2))
+    sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
     apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
-    return Placed(_to_table(_card_corners(state, side_mm)), apart, sigma, tuple(rms), len(images))
+    corners = np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)])
+    return Placed(corners, by_state @ covariance @ by_state.T, board, height_mm, apart, sigma, tuple(rms), len(images), lines_seen)
 
 
-def _check_fit(state: Array, measured: list[_Measured], samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> None:
+def _fit(state: Array, images: list[Image], known: Known) -> tuple[Array, list[Measured], OptimizeResult]:
+    """The state at which edges, measured anew in each round, fit best."""
+    for _ in range(ROUNDS):
+        measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
+        fit = least_squares(residuals, state, args=(measured, known), loss="huber", f_scale=ROBUST_PX, x_scale="jac", max_nfev=30)
+        state = np.asarray(fit.x)
+    return state, measured, fit
+
+
+def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
     """Raises InputError where a card is not where it should be in some photograph, naming the one without which the others fit best."""
-    owner = np.repeat(CARDS, [len(points) for points, _ in samples])
-    off = _residuals(state, measured, samples, lens, side_mm)
+    owner, off = known.owner, residuals(state, measured, known)
     shifts, start = [], 0
-    for which, _, normals in measured:
-        part = off[start : start + len(which)]
-        start += len(which)
+    for one in (photo.cards for photo in measured):
+        part = off[start : start + len(one.which)]
+        start += len(one.which)
         for card in CARDS:
-            mine = owner[which] == card
-            shifts.append(float(np.linalg.norm(np.linalg.lstsq(normals[mine], part[mine], rcond=None)[0])) if mine.sum() > 8 else 0.0)
+            mine = owner[one.which] == card
+            shifts.append(float(np.linalg.norm(np.linalg.lstsq(one.normals_px[mine], part[mine], rcond=None)[0])) if mine.sum() > 8 else 0.0)
     if max(shifts) <= SHIFTED_PX:
         return
     costs = []
     for card in CARDS:
-        rest = [(which[keep], places[keep], normals[keep]) for which, places, normals in measured for keep in [owner[which] != card]]
-        costs.append(float(least_squares(_residuals, state, args=(rest, samples, lens, side_mm), x_scale="jac", max_nfev=15).cost))
+        rest = [Measured(photo.cards.only(owner[photo.cards.which] != card)) for photo in measured]
+        costs.append(float(least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost))
     worst = int(np.argmin(costs))
     said = f"they are seen up to {max(shifts):.2f} px from where they should be, and card {worst} ({NAMES[worst]}) fits least"
     advice = "is it bent, does it lie higher, was it moved between photographs?"
     raise InputError(f"expected four flat cards in one plane that lie still; {said}; {advice}")
+
+
+def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
+    """The share of the board's lines that is seen; raises InputError where they are not where they should be."""
+    assert known.lines is not None
+    count, start = len(known.lines.points_mm), sum(len(photo.cards.which) for photo in measured)
+    boards = [photo.board for photo in measured if photo.board]
+    seen = sum(len(board.which) for board in boards) / (count * len(boards))
+    if seen < LEAST_LINES:
+        raise InputError(
+            f"expected the board's lines where its kind and sizes have them, but only {100 * seen:.0f} % are seen there; "
+            "check --cell-mm and --thickness-mm; a chessboard's near left square is dark"
+        )
+    off_px = known.board_off_px(residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)])
+    if off_px > BOARD_OFF_PX:
+        raise InputError(f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check --cell-mm and --thickness-mm")
+    return seen
 
 
 def _detect(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
@@ -139,6 +198,8 @@ def _detect(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
             raise InputError(f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take one away")
     seen = [(name, np.array([detected.corners_px[card] for card in CARDS])) for name, detected in found.items() if len(detected.corners_px) == 4]
     if not seen:
+        for image in frames.values():
+            refuse_mirrored(image, wanted)
         best = max((detected.corners_px for detected in found.values()), key=len, default={})
         missing = ", ".join(f"{card} ({NAMES[card]})" for card in CARDS if card not in best)
         raise InputError(f"expected a photograph of all four cards, 0 to 3; none shows {missing} with the others")
@@ -153,18 +214,17 @@ def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """
     guesses = [_polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm) for places in _guesses(quads[0], lens, side_mm)]
     best = min(guesses, key=lambda guess: float(np.sum(_corners_off(guess, quads, lens, side_mm) ** 2)))
-    best[15::7] = 0.0  # corners say nothing about the spread
+    best[PLACES + SPREAD :: FRAME] = 0.0  # corners say nothing about the spread
     return best
 
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
     """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2) px allow for."""
-    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
-    local = np.column_stack([_square(side_mm), np.zeros(4)])
-    rays = np.asarray(cv2.undistortPoints(quad.reshape(-1, 1, 2), matrix, distortion)).reshape(-1, 1, 2)
+    local = np.column_stack([square(side_mm), np.zeros(4)])
+    rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
     guesses = []
     for card in CARDS:
-        _, turns, shifts, _ = cv2.solvePnPGeneric(local, quad[card].reshape(-1, 1, 2), matrix, distortion, flags=cv2.SOLVEPNP_IPPE_SQUARE)
+        _, turns, shifts, _ = cv2.solvePnPGeneric(local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE)
         for turn, shift in zip(turns, shifts, strict=True):
             rotation = np.asarray(cv2.Rodrigues(turn)[0])
             plane2ray = np.column_stack([rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)])
@@ -179,11 +239,10 @@ def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
 
 def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """A state with the poses that the corners of each photograph have by these places (9,)."""
-    points = np.column_stack([_card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
+    points = np.column_stack([card_corners(places, side_mm).reshape(-1, 2), np.zeros(16)])
     state = [places]
     for quad in quads:
-        _, turn, shift = cv2.solvePnP(points, quad.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP)
-        state.append(np.concatenate([np.asarray(turn).reshape(3), np.asarray(shift).reshape(3), [0.0]]))
+        state.append(np.concatenate([*pose_of(points, quad.reshape(-1, 2), lens), [0.0]]))
     return np.concatenate(state)
 
 
@@ -193,73 +252,76 @@ def _polished(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> A
 
 
 def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    points = np.column_stack([_card_corners(state, side_mm).reshape(-1, 2), np.zeros(16)])
-    return np.concatenate([(_project(points, state, frame, lens) - quad.reshape(-1, 2)).ravel() for frame, quad in enumerate(quads)])
+    points = card_corners(state, side_mm).reshape(-1, 2)
+    return np.concatenate([(project_plane(points, state, frame, lens) - quad.reshape(-1, 2)).ravel() for frame, quad in enumerate(quads)])
 
 
-def _square(side_mm: float) -> Array:
-    """Corners (4, 2) clockwise from the top left, around the middle."""
-    return side_mm / 2 * np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
+    """Places (4, 2) on the plane of the board's face of corners (4, 2) px in the first photograph; raises InputError."""
+    rotation, translation = pose(state, 0)
+    places = on_plane(corners_px, Camera(rotation, translation, np.zeros((6, 6)), 0.0, CARDS), lens, height_mm)
+    if signed_area(places) >= 0:
+        raise InputError("--corners-px: expected the board's corners clockwise from the far left, got another order")
+    return places
 
 
-def _on_plane(state: Array, card: int, local_mm: Array) -> Array:
-    """Points (n, 2) of a card as places on the plane."""
-    x, y, heading = state[3 * card - 3 : 3 * card] if card else (0.0, 0.0, 0.0)
-    c, s = np.cos(heading), np.sin(heading)
-    return np.asarray(local_mm @ np.array([[c, s], [-s, c]]) + (x, y))
+def _fitted(outline: Array, corners: Array) -> Array:
+    """The place [x, y, heading] at which a board's outline, from its near left, fits corners (4, 2) that begin at the far left."""
+    if len(outline) != len(corners):
+        raise InputError(f"--corners-px: expected with boards of four corners; this one has {len(outline)} and has to be found by itself")
+    near = corners[[3, 2, 1, 0]]
+    mean, other = outline.mean(axis=0), near.mean(axis=0)
+    (a, b), (c, d) = (outline - mean).T @ (near - other)
+    heading = np.arctan2(b - c, a + d)
+    return np.array([*(other - laid(np.array([0.0, 0.0, heading]), mean[None])[0]), heading])
 
 
-def _card_corners(state: Array, side_mm: float) -> Array:
-    return np.array([_on_plane(state, card, _square(side_mm)) for card in CARDS])
+def _ground(corners: Array) -> tuple[Open, Array]:
+    """Open ground between cards (4, 4, 2), or inside four corners (4, 2) from the far left, and its place on the plane."""
+    if corners.ndim == 3:
+        if signed_area(corners.mean(axis=1)) >= 0:
+            raise InputError("expected cards 0 to 3 clockwise from the far left, seen from above; got another order: lay each where its words say")
+        corners = _inner(corners)
+    way = corners[2] - corners[3]
+    place = np.array([*corners[3], np.arctan2(way[1], way[0])])
+    outline = _seen_from(place, corners)
+    return Open(outline_mm=tuple((round(float(x), 3), round(float(y), 3)) for x, y in outline[[3, 2, 1, 0]])), place
 
 
-def _project(points: Array, state: Array, frame: int, lens: Lens) -> Array:
-    pose = state[9 + 7 * frame : 15 + 7 * frame]
-    flat, _ = cv2.projectPoints(points.reshape(-1, 1, 3), pose[:3], pose[3:], np.array(lens.matrix), np.array(lens.distortion))
-    return np.asarray(flat, float).reshape(-1, 2)
+def _seen_from(place: Array, points: Array) -> Array:
+    """Points (n, 2) of the plane in the frame of what lies at a place: `laid` undone."""
+    c, s = np.cos(place[2]), np.sin(place[2])
+    return np.asarray((points - place[:2]) @ np.array([[c, -s], [s, c]]))
 
 
-def _edges(state: Array, frame: int, samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> tuple[Array, Array]:
-    """Edges of all cards (n, 2) px as they should be in a photograph, and unit normals (n, 2) to their white sides."""
-    on, beside = (
-        np.concatenate([_on_plane(state, card, side_mm * (points + far * normals)) for card, (points, normals) in zip(CARDS, samples, strict=True)])
-        for far in (0.0, 0.01)
-    )
-    flat = _project(np.column_stack([on, np.zeros(len(on))]), state, frame, lens)
-    step = _project(np.column_stack([beside, np.zeros(len(on))]), state, frame, lens) - flat
-    return flat, step / np.linalg.norm(step, axis=1, keepdims=True)
+def _on_table(state: Array, known: Known, place: Array) -> Array:
+    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that stays where it is."""
+    there = state[BOARD] if known.lines else place
+    cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
+    return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])
 
 
-def _measure(image: Image, state: Array, frame: int, samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> _Measured:
-    edges, normals = _edges(state, frame, samples, lens, side_mm)
-    corners = _project(np.column_stack([_card_corners(state, side_mm).reshape(-1, 2), np.zeros(16)]), state, frame, lens).reshape(4, 4, 2)
-    module_px = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min() / MODULES
-    offset, good = edge_offsets(image, edges, normals, max(1.5, REACH_MODULES * float(module_px)))
-    return np.flatnonzero(good), (edges + offset[:, None] * normals)[good], normals[good]
+def _by_state(state: Array, known: Known, place: Array) -> Array:
+    """How the cards' places on the table move with the state, (12, n)."""
+    still, columns = _on_table(state, known, place).ravel(), []
+    for index in range(len(state)):
+        moved = state.copy()
+        moved[index] += STEP
+        columns.append((_on_table(moved, known, place).ravel() - still) / STEP)
+    return np.stack(columns, axis=1)
 
 
-def _residuals(state: Array, measured: list[_Measured], samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> Array:
-    """Distances in px of measured edges from where they should be, along their normals; then what is expected of the spread."""
-    parts = []
-    for frame, (which, places, normals) in enumerate(measured):
-        edges, _ = _edges(state, frame, samples, lens, side_mm)
-        parts.append(np.sum((places - edges[which]) * normals, axis=1) - state[15 + 7 * frame])
-    parts.append(ROBUST_PX * state[15::7] / SPREAD_SIGMA_PX)
-    return np.concatenate(parts)
+def _rms_by_card(state: Array, measured: list[Measured], known: Known) -> list[float]:
+    cards = np.concatenate([known.owner[photo.cards.which] for photo in measured])
+    off = residuals(state, measured, known)[: len(cards)]
+    return [float(np.sqrt(np.mean(off[cards == card] ** 2))) for card in CARDS]
 
 
-def _rms_by_card(state: Array, measured: list[_Measured], samples: list[tuple[Array, Array]], lens: Lens, side_mm: float) -> list[float]:
-    residuals = _residuals(state, measured, samples, lens, side_mm)[: -len(measured)]
-    owner = np.repeat(CARDS, [len(points) for points, _ in samples])
-    cards = np.concatenate([owner[which] for which, _, _ in measured])
-    return [float(np.sqrt(np.mean(residuals[cards == card] ** 2))) for card in CARDS]
-
-
-def _covariance(jacobian: Array, rms: list[float], measured: list[_Measured]) -> Array:
-    """Covariance (9, 9) of the places; edges of one card err together by FLOOR_PX."""
-    each = np.mean([len(which) for which, _, _ in measured]) / len(CARDS)
+def _covariance(jacobian: Array, rms: list[float], measured: list[Measured]) -> Array:
+    """Covariance (n, n) of the state; edges of one card err together by FLOOR_PX."""
+    each = np.mean([len(photo.cards.which) for photo in measured]) / len(CARDS)
     variance = float(np.mean(np.square(rms))) + FLOOR_PX**2 * float(each)
-    return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))[:9, :9]
+    return np.asarray(variance * np.linalg.pinv(jacobian.T @ jacobian, hermitian=True))
 
 
 def _apart_sigma(middles: Array, covariance: Array, pair: tuple[int, int]) -> float:
@@ -274,15 +336,6 @@ def _inner(corners: Array) -> Array:
     """The corner (2,) of each card (4, 4, 2) that is nearest to the middle of all."""
     away = np.linalg.norm(corners - corners.mean(axis=(0, 1)), axis=2)
     return np.asarray(corners[np.arange(4), away.argmin(axis=1)])
-
-
-def _to_table(corners: Array) -> Array:
-    """Corners (4, 4, 2) in the table's frame; raises InputError where the cards do not lie clockwise from the far left."""
-    if signed_area(corners.mean(axis=1)) >= 0:
-        raise InputError("expected cards 0 to 3 clockwise from the far left, seen from above; got another order: lay each where its words say")
-    inner = _inner(corners)
-    x = (inner[2] - inner[3]) / np.hypot(*(inner[2] - inner[3]))
-    return np.asarray((corners - inner[3]) @ np.column_stack([x, (-x[1], x[0])]))
 
 
 def _corners(corners: Array) -> tuple[Point, Point, Point, Point]:

@@ -10,18 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lens_fit import Calibrated
-from calibration.lens_views import LeftOut, View, convergence
+from calibration.lens_places import WELL_COVERED, cells_of, parts_without
+from calibration.lens_views import Views, convergence
 from table.documents import convert, read_json, write_whole
 from table.errors import InputError
 from table.setup import Lens
 
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
-CELLS = (6, 4)
-"""Columns and rows in which coverage of the picture is counted."""
-WELL_COVERED = 0.75
-ACROSS = ("left", "middle", "right")
-DOWN = ("top", "middle", "bottom")
-
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Positive = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -61,12 +56,12 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     advice: tuple[str, ...] = ()
 
 
-def lens_file(calibrated: Calibrated, left_out: tuple[LeftOut, ...], target: str, square_mm: float) -> LensFile:
-    """All that is known; `left_out` are photographs that were not even views."""
+def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
+    """All that is known of a lens that was calibrated from what was given."""
     views = tuple(judged.view for judged in calibrated.views)
-    covered = covered_cells(views, calibrated.lens)
+    covered = cells_of(np.concatenate([view.pixels for view in views]), calibrated.lens.width, calibrated.lens.height)
     return LensFile(
-        camera=calibrated.lens,
+        camera=msgspec.structs.replace(calibrated.lens, focus_dpt=given.focus_dpt),
         model=calibrated.model,
         sigma=calibrated.sigma,
         rms_px=calibrated.rms_px,
@@ -85,27 +80,19 @@ def lens_file(calibrated: Calibrated, left_out: tuple[LeftOut, ...], target: str
             )
             for judged in calibrated.views
         ),
-        left_out=tuple(LeftOutRow(name=out.name, reason=out.said) for out in sorted((*left_out, *calibrated.left_out), key=lambda out: out.name)),
+        left_out=tuple(
+            LeftOutRow(name=out.name, reason=out.said) for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
+        ),
         advice=advice(calibrated, covered),
     )
-
-
-def covered_cells(views: tuple[View, ...], lens: Lens) -> NDArray[np.bool_]:
-    """Which cells of the picture some view's corners lie in, (rows, columns)."""
-    columns, rows = CELLS
-    pixels = np.concatenate([view.pixels for view in views])
-    u, v = (np.clip((pixels + 0.5) / (lens.width, lens.height), 0, 1 - 1e-9) * CELLS).astype(int).T
-    covered = np.zeros((rows, columns), bool)
-    covered[v, u] = True
-    return covered
 
 
 def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...]:
     """What would make the next calibration better, one sentence each."""
     said = []
     if covered.mean() < WELL_COVERED:
-        bare = {_part(row, column, covered.shape) for row, column in np.argwhere(~covered)}
-        said.append(f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it also at the {', '.join(sorted(bare))}.")
+        bare = ", ".join(parts_without(covered))
+        said.append(f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it also at the {bare}.")
     views = [judged.view for judged in calibrated.views]
     strong = sum(convergence(view) > 1.25 for view in views)
     if strong < len(views) // 4:
@@ -114,12 +101,6 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     if upright in (0, len(views)):
         said.append("All views hold the target the same way round; turn it by a quarter in some.")
     return tuple(said)
-
-
-def _part(row: int, column: int, shape: tuple[int, ...]) -> str:
-    """`top left`: the part of the picture that a cell is in."""
-    down, across = DOWN[min(3 * row // shape[0], 2)], ACROSS[min(3 * column // shape[1], 2)]
-    return "middle" if down == across == "middle" else f"{down} {across}"
 
 
 def load_lens(path: Path) -> LensFile:

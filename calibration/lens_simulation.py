@@ -10,7 +10,7 @@ import numpy as np
 from calibration.lens_views import View
 from calibration.sheets_cards import TARGET_COLUMNS, TARGET_ROWS
 from table.setup import Lens
-from table.solids import Array
+from vision.camera import Pose, project_posed, undistort
 
 SQUARE_MM = 20.0
 
@@ -28,7 +28,15 @@ def random_lens(rng: np.random.Generator) -> Lens:
     return Lens(width=width, height=height, matrix=matrix, distortion=distortion)
 
 
-def random_pose(lens: Lens, rng: np.random.Generator, most_tilt_deg: float = 45.0) -> tuple[Array, Array]:
+def wide_lens(rng: np.random.Generator) -> Lens:
+    """A camera that sees about 120 degrees from corner to corner, as a fisheye lens."""
+    width, height = 2304, 1296
+    focal = float(rng.uniform(0.44, 0.52)) * width
+    matrix = ((focal, 0.0, width / 2 + float(rng.normal(0, 10))), (0.0, focal, height / 2 + float(rng.normal(0, 10))), (0.0, 0.0, 1.0))
+    return Lens(width=width, height=height, matrix=matrix, distortion=(float(rng.uniform(-0.03, 0.08)), -0.01, 0.002, 0.0), model="fisheye")
+
+
+def random_pose(lens: Lens, rng: np.random.Generator, most_tilt_deg: float = 45.0) -> Pose:
     """A pose (rotation vector, translation mm) as a player holds the target: wholly in the picture, near, tilted to any side."""
     corners = SQUARE_MM * np.array([(x, y, 0.0) for x in (0, TARGET_COLUMNS) for y in (0, TARGET_ROWS)])
     middle = corners.mean(axis=0)
@@ -41,21 +49,18 @@ def random_pose(lens: Lens, rng: np.random.Generator, most_tilt_deg: float = 45.
         axis = tilt * np.array([math.cos(side), math.sin(side), 0.0])
         rotation = np.asarray(cv2.Rodrigues(axis)[0]) @ np.asarray(cv2.Rodrigues(np.array([0.0, 0.0, turn]))[0])
         away = float(rng.uniform(260, 520))
-        reach = away * np.array([lens.width / lens.matrix[0][0], lens.height / lens.matrix[1][1]]) / 2
-        shift = np.append(rng.uniform(-0.7, 0.7, 2) * reach, away) - rotation @ middle
+        at_px = (rng.uniform(-0.7, 0.7, 2) + 1) / 2 * (lens.width, lens.height)
+        shift = away * np.append(undistort(at_px[None], lens)[0], 1.0) - rotation @ middle
         vector = np.asarray(cv2.Rodrigues(rotation)[0], float).reshape(3)
-        pixels, _ = cv2.projectPoints(corners.reshape(-1, 1, 3), vector, shift, np.array(lens.matrix), np.array(lens.distortion))
-        flat = np.asarray(pixels).reshape(-1, 2)
+        flat, _ = project_posed(corners, (vector, shift), lens)
         if (flat > 8).all() and (flat < np.array([lens.width, lens.height]) - 8).all():
             return vector, shift
 
 
-def simulated_view(name: str, lens: Lens, pose: tuple[Array, Array], noise_px: float, rng: np.random.Generator) -> View:
+def simulated_view(name: str, lens: Lens, pose: Pose, noise_px: float, rng: np.random.Generator) -> View:
     """All corners of the target from a pose, each coordinate with noise of `noise_px`, 1 sigma."""
     target = SQUARE_MM * np.array([(x, y) for y in range(1, TARGET_ROWS) for x in range(1, TARGET_COLUMNS)], float)
-    points = np.column_stack([target, np.zeros(len(target))]).reshape(-1, 1, 3)
-    pixels, _ = cv2.projectPoints(points, *pose, np.array(lens.matrix), np.array(lens.distortion))
-    flat = np.asarray(pixels, float).reshape(-1, 2)
+    flat, _ = project_posed(np.column_stack([target, np.zeros(len(target))]), pose, lens)
     return View(name, target, flat + rng.normal(0, noise_px, flat.shape))
 
 

@@ -48,6 +48,8 @@ class NotFound:
 
 BLURRED = NotFound("it is blurred", "no edge in it is sharp; hold still, focus, add light")
 
+ANOTHER = NotFound("it is a target of another layout", "older, or with other counts; use the one that `rinkside print charuco` makes")
+
 
 @dataclass(frozen=True, slots=True)
 class Charuco:
@@ -59,6 +61,16 @@ class Charuco:
     def said(self) -> str:
         return f"ChArUco target of {TARGET_COLUMNS} x {TARGET_ROWS} squares"
 
+    @property
+    def corners_mm(self) -> Array:
+        """All corners on the target, (n, 2)."""
+        return self.square_mm * np.asarray(_detector().getBoard().getChessboardCorners(), float)[:, :2]
+
+    @property
+    def outline_mm(self) -> Array:
+        """Outer corners of the squares, (4, 2), clockwise as it is seen: y runs down."""
+        return _rectangle((0.0, 0.0), (self.square_mm * TARGET_COLUMNS, self.square_mm * TARGET_ROWS))
+
     def find(self, grey: Image) -> Found | NotFound:
         """The target's corners in a grey picture (h, w)."""
         corners, numbers, quads, ids = _detector().detectBoard(grey)
@@ -68,15 +80,17 @@ class Charuco:
                 return NotFound("the target is mirrored", "turn mirroring off in the camera, or print the target again")
             return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen")
         if _fitting_share(quads, ids) < ANOTHER_LAYOUT:
-            return NotFound("it is a target of another layout", "older, or with other counts; use the one that `rinkside print charuco` makes")
+            return ANOTHER
         count = 0 if numbers is None else len(numbers)
         if count < LEAST_CORNERS:
             if _is_blurred(grey):
                 return BLURRED
+            if count == 0 and len(ids) >= LEAST_CORNERS / 2:
+                return ANOTHER  # markers lie as they should, but between them the squares are the other way round
             return NotFound("too few corners are seen", f"{count} of {(TARGET_COLUMNS - 1) * (TARGET_ROWS - 1)}, at least {LEAST_CORNERS} are needed")
-        flat = np.asarray(_detector().getBoard().getChessboardCorners(), float)[np.asarray(numbers).reshape(-1), :2]
+        places = self.corners_mm[np.asarray(numbers).reshape(-1)]
         pixels = np.asarray(corners, float).reshape(-1, 2)
-        return Found(flat * self.square_mm, pixels, blur_px(grey, flat, pixels))
+        return Found(places, pixels, blur_px(grey, places / self.square_mm, pixels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +105,31 @@ class ChessTarget:
     def said(self) -> str:
         return f"chessboard of {self.columns} x {self.rows} inner corners"
 
+    @property
+    def corners_mm(self) -> Array:
+        """All corners on the target, (n, 2)."""
+        return self.square_mm * np.array([(column, row) for row in range(self.rows) for column in range(self.columns)], float)
+
+    @property
+    def outline_mm(self) -> Array:
+        """Outer corners of the squares, (4, 2), clockwise as it is seen: y runs down."""
+        return _rectangle((-self.square_mm, -self.square_mm), (self.square_mm * self.columns, self.square_mm * self.rows))
+
     def find(self, grey: Image) -> Found | NotFound:
         """All corners of the chessboard in a grey picture (h, w)."""
         flags = cv2.CALIB_CB_ACCURACY | cv2.CALIB_CB_NORMALIZE_IMAGE
         found, corners = cv2.findChessboardCornersSB(grey, (self.columns, self.rows), flags=flags)
         if not found:
             return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen whole")
-        flat = np.array([(column, row) for row in range(self.rows) for column in range(self.columns)], float)
         pixels = np.asarray(corners, float).reshape(-1, 2)
-        return Found(flat * self.square_mm, pixels, blur_px(grey, flat, pixels))
+        return Found(self.corners_mm, pixels, blur_px(grey, self.corners_mm / self.square_mm, pixels))
 
 
 Target = Charuco | ChessTarget
+
+
+def _rectangle(low: tuple[float, float], high: tuple[float, float]) -> Array:
+    return np.array([low, (high[0], low[1]), high, (low[0], high[1])])
 
 
 @functools.cache

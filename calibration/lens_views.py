@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,11 +49,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """Views of one size, (width, height) px, in the order of their names."""
+    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the camera was focused, if it told."""
 
     size_px: tuple[int, int]
     views: tuple[View, ...]
     left_out: tuple[LeftOut, ...]
+    focus_dpt: float | None = None
 
 
 def read_views(folder: Path, target: Target) -> Views:
@@ -77,7 +79,7 @@ def read_views(folder: Path, target: Target) -> Views:
             views.append(view)
         else:
             left_out.append(view)
-    _check(views, left_out, folder)
+    check_views(views, left_out, str(folder))
     return Views(size, tuple(views), tuple(left_out))
 
 
@@ -99,17 +101,21 @@ def _view(name: str, grey: Image, size: tuple[int, int], target: Target, others:
     match target.find(grey):
         case NotFound(reason, detail):
             return LeftOut(name, reason, detail)
-        case Found(target_mm, pixels, blur):
-            if blur > MOST_BLUR_PX:
-                return LeftOut(
-                    name, "it is blurred", f"edges are {blur:.1f} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
-                )
-            view = View(name, target_mm, pixels)
-            same = next((other.name for other in others if _apart_px(view, other) < SAME_SHARE * size[0]), None)
-            return LeftOut(name, "it shows the same as another", f"as {same}; move or tilt the target between photographs") if same else view
+        case Found() as found:
+            return usable_view(name, found, others, SAME_SHARE * size[0])
 
 
-def _apart_px(one: View, other: View) -> float:
+def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
+    """A target that was found as a view, unless it is blurred or its corners are less than `same_px` from those of another."""
+    if found.blur_px > MOST_BLUR_PX:
+        detail = f"edges are {found.blur_px:.1f} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
+        return LeftOut(name, "it is blurred", detail)
+    view = View(name, found.target_mm, found.pixels)
+    same = next((other.name for other in others if apart_px(view, other) < same_px), None)
+    return LeftOut(name, "it shows the same as another", f"as {same}; move or tilt the target between photographs") if same else view
+
+
+def apart_px(one: View, other: View) -> float:
     """How far the corners that two views share lie apart, in the mean; infinite where they share too few."""
     places = {tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)}
     shared = [(places[tuple(at)], pixel) for at, pixel in zip(other.target_mm.tolist(), other.pixels, strict=True) if tuple(at) in places]
@@ -118,16 +124,17 @@ def _apart_px(one: View, other: View) -> float:
     return float(np.mean([np.hypot(*(a - b)) for a, b in shared]))
 
 
-def _check(views: list[View], left_out: list[LeftOut], folder: Path) -> None:
-    """Raises InputError where there are too few views, or all from the front."""
+def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) -> None:
+    """Raises InputError, which says `where`, if there are too few views for a lens, or all are from the front."""
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
         listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
-        raise InputError(f"{folder}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)} ({listed})")
+        why = f" ({listed})" if listed else ""
+        raise InputError(f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}")
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:
         advice = "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told from the distance"
-        raise InputError(f"{folder}: expected {LEAST_TILTED} views or more in which the target is tilted, got {tilted} of {len(views)}; {advice}")
+        raise InputError(f"{where}: expected {LEAST_TILTED} views or more in which the target is tilted, got {tilted} of {len(views)}; {advice}")
 
 
 def convergence(view: View) -> float:

@@ -84,7 +84,5 @@ class Game(Rules, Protocol):
         """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""
 
 
-REFEREED: dict[str, Game] = {game.NAME: game for game in (ice_boule, icebreaker, zamboni_wars)}
-"""Games with a judge, by name."""
-GAMES: dict[str, Rules] = {game.NAME: game for game in (zamboni_wars, icebreaker, ice_storm, ice_boule, icefloe)}
-"""All games whose rules are here, by name."""
+GAMES: dict[str, Game] = {game.NAME: game for game in (zamboni_wars, icebreaker, ice_storm, ice_boule, icefloe)}
+"""All games, by name."""

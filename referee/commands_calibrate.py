@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -13,16 +13,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from calibration.cards import place_cards, read_frames
-from calibration.lens_file import LensFile, keep_last, lens_file, load_lens, save_lens
-from calibration.lens_fit import PARAMETERS, calibrate_lens
+from calibration.lens_file import LensFile, lens_file, save_lens
+from calibration.lens_fit import calibrate_lens
+from calibration.lens_known import known_lens
+from calibration.lens_overlay import coverage_picture
+from calibration.lens_solve import parameters_of
 from calibration.lens_target import Charuco, ChessTarget, Target
-from calibration.lens_views import read_views
-from calibration.sheets_cards import CARD_MARKER_MM
-from referee.shown import Z_95
-from table.boards import Open
+from calibration.lens_views import Views, read_views
+from referee.commands_calibrate_table import frame, recheck, restore, table
+from referee.live_lens import take_views
+from referee.shown import fine_margin
 from table.errors import InputError
-from table.setup import FORMAT, Game, parse_table, save_table
+from vision.cameras import open_camera
+from vision.pictures import check_picture_path, write_picture
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 """Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
@@ -30,27 +33,50 @@ SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 
 @click.group()
 def calibrate() -> None:
-    """Find out what vision needs to know about a camera."""
+    """Find out what vision needs to know about a camera and a table."""
+
+
+for command in (table, frame, recheck, restore):
+    calibrate.add_command(command)
 
 
 @calibrate.command()
-@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the target, 12 or more.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the target, 12 or more.")
+@click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
+@click.option("--keep", type=click.Path(path_type=Path), help="Folder for the photographs that --camera takes; they can be used again with --from.")
+@click.option("--lens", "known", help="With --camera: which camera it is, such as camera-module-3; guidance is better from the start.")
 @click.option("--target", "target_name", metavar="charuco|chessboard", default="charuco", show_default=True, help="What was photographed.")
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
 @click.option("--square-mm", type=float, help="Side of the target's squares; only the views' distances depend on it.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw where in the picture the target's corners were.")
 @click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
-def lens(folder: Path, target_name: str, corners: str | None, square_mm: float | None, out: Path, as_json: bool) -> None:
-    """Calibrate a lens from photographs of a target."""
+def lens(
+    folder: Path | None,
+    spec: str | None,
+    keep: Path | None,
+    known: str | None,
+    target_name: str,
+    corners: str | None,
+    square_mm: float | None,
+    out: Path,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
     if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
-    views = read_views(folder, target)
+    if picture is not None:
+        check_picture_path(picture)
+    views = _views(folder, spec, keep, known, target)
     try:
         calibrated = calibrate_lens(views.views, views.size_px)
     except InputError as error:
-        raise InputError(f"{folder}: {error}") from error
-    file = lens_file(calibrated, views.left_out, target.said, target.square_mm)
+        raise InputError(f"{folder or spec}: {error}") from error
+    file = lens_file(calibrated, views, target.said, target.square_mm)
+    if picture is not None:
+        write_picture(picture, coverage_picture(calibrated))
     kept = save_lens(file, out)
     if as_json:
         click.echo(msgspec.json.encode(file))
@@ -59,37 +85,16 @@ def lens(folder: Path, target_name: str, corners: str | None, square_mm: float |
         click.echo(f"{out}: written." + (f" The lens before is {kept}." if kept else ""))
 
 
-@calibrate.command("table")
-@click.option("--lens", "lens_path", type=click.Path(path_type=Path), required=True, help="lens.json of the camera.")
-@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the cards, from several sides.")
-@click.option("--card-mm", type=float, default=CARD_MARKER_MM, show_default=True, help="Side of the cards' fiducials, as measured.")
-@click.option("--ground-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
-@click.option("--colours", default="red,blue", show_default=True, help="The players' colours, in turn order.")
-@click.option("--target", "target_colour", default="green", show_default=True, help="Colour of the target.")
-@click.option("--sizes", default="medium", show_default=True, help="Sizes in play.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
-def cards_table(lens_path: Path, folder: Path, card_mm: float, ground_mm: float, colours: str, target_colour: str, sizes: str, out: Path) -> None:
-    """Find where four corner cards lie, and write a table.json for Ice Boule on the ground between them."""
-    if not 5 <= card_mm <= 1000:
-        raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
-    camera = load_lens(lens_path).camera
-    frames = read_frames(folder, camera)
-    placed = place_cards(frames, camera, card_mm)
-    document = {
-        "format": FORMAT,
-        "camera": camera,
-        "fiducials": msgspec.structs.replace(placed.fiducials, z_mm=0.0 - ground_mm),
-        "board": Open(outline_mm=placed.ground_mm),
-        "game": Game(name="ice_boule", colours=tuple(colours.split(",")), sizes=tuple(sizes.split(",")), target=target_colour),
-    }
-    setup = parse_table(msgspec.to_builtins(document), out.name)
-    kept = keep_last(out)
-    save_table(setup, out)
-    for (one, other), apart in placed.apart_mm.items():
-        click.echo(f"cards {one} and {other}: {_with_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle")
-    click.echo(f"{placed.frames} of {len(frames)} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
-    click.echo(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
-    click.echo(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
+def _views(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, target: Target) -> Views:
+    """Views from a folder, or taken now."""
+    if folder is not None and spec is None and keep is None and known is None:
+        return read_views(folder, target)
+    if spec is None or folder is not None:
+        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep and --lens go with")
+    if keep is not None and not keep.is_dir():
+        raise InputError(f"--keep: expected a folder that exists, got {keep}")
+    with closing(open_camera(spec, None)) as camera:
+        return take_views(camera, target, Console(stderr=True), (lambda size: known_lens(known, size)) if known else None, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
@@ -108,32 +113,24 @@ def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
     return ChessTarget(int(counts[1]), int(counts[2]), side)
 
 
-def _with_margin(value: float, sigma: float) -> str:
-    """`1640.3 ± 1.2`, `-0.0486 ± 0.0031`: two digits of the 95 % interval, whatever its size."""
-    margin = Z_95 * sigma
-    decimals = max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 6
-    return f"{value:.{decimals}f} ± {margin:.{decimals}f}"
-
-
 def _print(file: LensFile) -> None:
     console = Console()
-    table = Table(box=SIMPLE_HEAD, caption="RMS: how far corners are from where the lens puts them", caption_justify="left")
+    rows = Table(box=SIMPLE_HEAD, caption="RMS: how far corners are from where the lens puts them", caption_justify="left")
     for heading in ("view", "corners", "tilt, °", "away, mm", "RMS, px", "worst, px"):
-        table.add_column(heading, justify="left" if heading == "view" else "right")
+        rows.add_column(heading, justify="left" if heading == "view" else "right")
     for view in file.views:
         numbers = f"{view.tilt_deg:.0f}", f"{view.away_mm:.0f}", f"{view.rms_px:.2f}", f"{view.worst_px:.2f}"
-        table.add_row(escape(view.name), str(view.corners), *numbers)
-    console.print(table)
+        rows.add_row(escape(view.name), str(view.corners), *numbers)
+    console.print(rows)
     for out in file.left_out:
         console.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
-    (fx, _, cx), (_, fy, cy), _ = file.camera.matrix
-    values = dict(zip(PARAMETERS, (fx, fy, cx, cy, *file.camera.distortion), strict=False))
-    table = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
+    values = parameters_of(file.camera)
+    rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
     for heading in ("parameter", "value", "unit"):
-        table.add_column(heading, justify="right" if heading == "value" else "left")
+        rows.add_column(heading, justify="right" if heading == "value" else "left")
     for name, sigma in file.sigma.items():
-        table.add_row(name, _with_margin(values[name], sigma), "px" if name in PARAMETERS[:4] else "")
-    console.print(table)
+        rows.add_row(name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else "")
+    console.print(rows)
     for sentence in file.advice:
         console.print(escape(sentence), highlight=False)
     unseen = file.held_out_px[file.model]

@@ -16,8 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from referee.events import record_document
-from referee.folders import log_path
-from referee.log import LogReader, SessionSummary
+from referee.exchange import export_session, import_session
+from referee.folders import log_path, ready_folder
+from referee.log import Log, LogReader, SessionSummary
 from referee.shown import shown_time
 from table.errors import InputError
 
@@ -33,7 +34,7 @@ _which_session = click.argument("session", type=click.IntRange(1), required=Fals
 
 @click.group()
 def log() -> None:
-    """List, show and export the sessions that were refereed.
+    """List, show, export and import the sessions that were refereed.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -93,8 +94,19 @@ def export(session: int, target: Path, path: Path | None) -> None:
     if target.suffix.lower() != ".zip":
         raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
     with LogReader(path or log_path()) as reader:
-        reader.export(session, target)
+        export_session(reader, session, target)
     click.echo(f"session {session} is in {target}")
+
+
+@log.command("import")
+@click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
+@_which_log
+def import_(source: Path, path: Path | None) -> None:
+    """Take in a session that was exported, here or on another machine."""
+    target = path or log_path(ready_folder())
+    with Log(target) as opened:
+        session = import_session(opened, source)
+    click.echo(f"{source} is session {session} in {target}")
 
 
 def _latest(reader: LogReader) -> int:

@@ -23,7 +23,7 @@ from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee
-from referee.opening import opening, parse_rulings
+from referee.opening import opening, parse_rulings, reopened
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
@@ -76,6 +76,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, seed: i
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
+@click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: its game, players and rulings count.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 def play(
     port: int,
@@ -87,6 +88,7 @@ def play(
     empty: Path | None,
     game: str,
     players: str | None,
+    resume: int | None,
     rulings: tuple[str, ...],
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
@@ -98,8 +100,12 @@ def play(
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
-        started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
-        session = stack.enter_context(closing(Session.begin(log, started)))
+        if resume is None:
+            started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
+            session = Session.begin(log, started)
+        else:
+            session = reopened(log, resume, setup)
+        stack.enter_context(closing(session))
         _referee(session, Referee(camera, setup, Watch(), session, reference), listening, rig)
 
 

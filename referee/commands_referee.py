@@ -87,6 +87,8 @@ def _line(record: Record, as_json: bool) -> str:
 def verdict_document(record: Record) -> dict[str, Any]:
     """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state` and more.
 
+    The move is as people write it in short where the judge says so (`move` in the evidence), else as the log keeps it.
+
     Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
@@ -97,5 +99,5 @@ def verdict_document(record: Record) -> dict[str, Any]:
     if isinstance(event, Asked):
         document["choices"] = [choice.label for choice in event.choices]
     elif event.moves:
-        document["tried" if event.verdict == "refused" else "played"] = "; ".join(event.moves)
+        document["tried" if event.verdict == "refused" else "played"] = event.evidence.get("move", "; ".join(event.moves))
     return document | {"said": event.said, "rests_on": event.rests_on, "state": event.state, "evidence": event.evidence}

@@ -6,6 +6,7 @@ A session's state is the fold of its records (`referee.ledger`).  Moves are writ
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -88,11 +89,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
-    """The picture could not decide and the players were asked; the game waits for `Answered`."""
+    """The picture could not decide and the players were asked; the game waits for `Answered`.
+
+    With `until_moved` the question is taken back as soon as the table is another one.
+    """
 
     code: str
     said: str
     choices: tuple[Choice, ...]
+    until_moved: bool = False
     rests_on: str = ""
     player: str | None = None
     evidence: dict[str, Any] = {}
@@ -183,6 +188,19 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     event: Event
     frame: bool = False
+
+
+def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
+    """The event with the records that it names renumbered; raises KeyError for one that has no number."""
+    match event:
+        case Answered():
+            return msgspec.structs.replace(event, question=numbers[event.question])
+        case Corrected():
+            return msgspec.structs.replace(event, corrects=numbers[event.corrects])
+        case Undone():
+            return msgspec.structs.replace(event, undoes=numbers[event.undoes])
+        case _:
+            return event
 
 
 def encode(event: Event) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
-from engines import GAMES, Game
+from engines import Game
 from referee.events import (
     Answered,
     Asked,
@@ -71,7 +71,7 @@ class Ledger:
 
 
 Games = Mapping[str, Game]
-"""Engines by the name of their game, as in `engines.REFEREED`."""
+"""Engines by the name of their game, as in `engines.GAMES`."""
 
 
 def begin(record: Record, games: Games) -> Ledger:
@@ -80,8 +80,7 @@ def begin(record: Record, games: Games) -> Ledger:
     if not isinstance(started, SessionStarted):
         raise InputError(f"record {record.seq}: expected the start of a session, got {type(started).__name__}")
     if started.game not in games:
-        why = ", whose rules are here but not yet a judge of what is seen" if started.game in GAMES else ""
-        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}{why}")
+        raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
     engine = games[started.game]
     board: Board | None = convert(started.table["board"], Board, "table", "board") if "board" in started.table else None  # type: ignore[arg-type]  # a union is a type to msgspec
     state = engine.set_up(started.players, started.rulings, board)

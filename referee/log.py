@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import io
-import json
 import os
 import sqlite3
 import threading
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from referee.events import Event, Record, SessionStarted, decode, encode, record_document
-from table.documents import write_whole
+from referee.events import Event, Record, SessionStarted, decode, encode, renumbered
 from table.errors import InputError
 
 SCHEMA = 1
 """Version of the tables, kept in SQLite's `user_version`."""
+FRAMES_BYTES = 2_000_000_000
+"""Room for pictures; beyond it the oldest go, those of the session at hand last.  What was ruled is never deleted."""
 APPLICATION_ID = 0x52494E4B
 """`RINK`, so that `file` and this program tell a log from other databases."""
 
@@ -117,22 +115,6 @@ class LogReader:
             raise InputError(f"{self.path}: frame {seq}: expected a picture with SHA-256 {sha256[:12]}..., but it was changed or damaged")
         return bytes(jpeg)
 
-    def export(self, session: int, path: Path) -> None:
-        """Write a session as a zip, whole or not at all: `records.jsonl` and `frames/000012.jpg` (named by seq)."""
-        records = self.records(session)
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            lines = []
-            for record in records:
-                document = record_document(record)
-                if record.frame:
-                    document["picture"] = f"frames/{record.seq:06d}.jpg"
-                    archive.writestr(zipfile.ZipInfo(document["picture"]), self.frame(record.seq) or b"")
-                lines.append(json.dumps(document, ensure_ascii=False) + "\n")
-            text = zipfile.ZipInfo("records.jsonl")
-            archive.writestr(text, "".join(lines), compress_type=zipfile.ZIP_DEFLATED)
-        write_whole(path, packed.getvalue())
-
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""
         with self._lock:
@@ -202,11 +184,12 @@ class LogReader:
 class Log(LogReader):
     """The one writer of a log, which is made if there is none.  A second writer is refused with InputError."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, frames_bytes: int = FRAMES_BYTES) -> None:
         self.path = path
         self._lock = threading.RLock()
         self._broken = False
         self._claim = -1
+        self._frames_bytes = frames_bytes
         if not path.parent.is_dir():
             raise InputError(f"{path}: expected a folder to keep the log in, but there is no {path.parent}")
         try:
@@ -230,11 +213,48 @@ class Log(LogReader):
             if session is None:
                 self._db.execute("UPDATE records SET session = seq WHERE seq = ?", (seq,))
             if frame_jpeg is not None:
-                sha256 = hashlib.sha256(frame_jpeg).hexdigest()
-                self._db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, sha256, frame_jpeg))
+                self._make_room(len(frame_jpeg), session or 0)
+                self._keep(seq, frame_jpeg)
             row = self._db.execute(f"{_ROWS} WHERE r.seq = ?", (seq,)).fetchone()
             self._db.execute("COMMIT")
         return self._record(*row)
+
+    def take_in(self, records: Sequence[Record], frames: Mapping[int, bytes]) -> int:
+        """Add a session from elsewhere, all of it or nothing, and return its number here.
+
+        `records` in order, the start of the session first, with the numbers that they had there; `frames` are JPEGs by these.
+        """
+        with self._writing():
+            self._db.execute("BEGIN IMMEDIATE")
+            (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+            here = {record.seq: last + k for k, record in enumerate(records, 1)}
+            for record in records:
+                text = encode(renumbered(record.event, here))
+                values = (here[record.seq], last + 1, record.at_ms, text)
+                self._db.execute("INSERT INTO records (seq, session, at_ms, event) VALUES (?, ?, ?, ?)", values)
+            self._make_room(sum(map(len, frames.values())), last + 1)
+            for seq, jpeg in frames.items():
+                self._keep(here[seq], jpeg)
+            self._db.execute("COMMIT")
+        return int(last + 1)
+
+    def _keep(self, seq: int | None, jpeg: bytes) -> None:
+        self._db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, hashlib.sha256(jpeg).hexdigest(), jpeg))
+
+    def _make_room(self, more_bytes: int, session: int) -> None:
+        """Delete the oldest pictures until `more_bytes` fit, those of `session` last."""
+        (kept,) = self._db.execute("SELECT coalesce(sum(length(jpeg)), 0) FROM frames").fetchone()
+        over = kept + more_bytes - self._frames_bytes
+        if over <= 0:
+            return
+        oldest = self._db.execute(
+            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY r.session = ?, f.seq", (session,)
+        ).fetchall()
+        for seq, size in oldest:
+            if over <= 0:
+                break
+            self._db.execute("DELETE FROM frames WHERE seq = ?", (seq,))
+            over -= size
 
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""

@@ -1,4 +1,4 @@
-"""How every session begins: who plays what on which table, seen by which camera."""
+"""How every session begins, and how one goes on: who plays what on which table, seen by which camera."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from importlib import metadata
 import msgspec
 
 from referee.events import SessionStarted
+from referee.log import Log
+from referee.session import Session
 from table.errors import InputError
 from table.setup import FORMAT, Setup
 
@@ -20,9 +22,7 @@ def opening(
 
     Raises InputError for a player whose colour is not one of the table's: nobody would ever see those pieces.
     """
-    for player in players:
-        if player not in setup.game.colours:
-            raise InputError(f"players: expected colours of table.json ({', '.join(setup.game.colours)}), got {player!r}")
+    _check_players(players, setup)
     table = {name: msgspec.to_builtins(getattr(setup, name)) for name in ("camera", "fiducials", "board", "game")}
     return SessionStarted(
         game=game,
@@ -34,6 +34,21 @@ def opening(
         table={"format": FORMAT} | table,
         version=metadata.version("rinkside"),
     )
+
+
+def reopened(log: Log, number: int, setup: Setup) -> Session:
+    """A session of the log, to go on with; raises InputError for one that has ended or whose pieces this table does not know."""
+    session = Session.reopen(log, number)
+    if session.ledger.ended:
+        raise InputError(f"{log.path}: session {number}: expected one that goes on, but it has ended; begin another one")
+    _check_players(session.ledger.players, setup)
+    return session
+
+
+def _check_players(players: Sequence[str], setup: Setup) -> None:
+    for player in players:
+        if player not in setup.game.colours:
+            raise InputError(f"players: expected colours of table.json ({', '.join(setup.game.colours)}), got {player!r}")
 
 
 def parse_rulings(words: Sequence[str]) -> dict[str, str]:

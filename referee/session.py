@@ -52,8 +52,8 @@ class Session:
 
     @classmethod
     def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None) -> Self:
-        """Begin a session of one of `games` (all that have a judge); raises InputError for an unknown game or players that it refuses."""
-        games = engines.REFEREED if games is None else games
+        """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses."""
+        games = engines.GAMES if games is None else games
         try:
             begin(Record(seq=0, session=0, at_ms=at_ms, event=started), games)
         except InputError:
@@ -69,7 +69,7 @@ class Session:
         Raises InputError for no such session, or one whose moves are not legal by these engines.
         """
         try:
-            return cls(log, log.records(session), engines.REFEREED if games is None else games)
+            return cls(log, log.records(session), engines.GAMES if games is None else games)
         except InputError:
             raise
         except ValueError as error:

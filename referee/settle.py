@@ -28,8 +28,10 @@ def agree(a: Observation, b: Observation) -> bool:
     """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or what their covariances doubt?
 
     Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
-    may move.  Counters are compared like pieces.
+    may move.  Counters are compared like pieces, and tiles by their places.
     """
+    if a.tiles != b.tiles:
+        return False
     ours, theirs = _by_kind(a), _by_kind(b)
     if {kind: len(pieces) for kind, pieces in ours.items()} != {kind: len(pieces) for kind, pieces in theirs.items()}:
         return False

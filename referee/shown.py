@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 
 Z_95 = 1.96
@@ -15,6 +16,13 @@ def with_margin(value: float, sigma: float) -> str:
     margin = Z_95 * sigma
     decimals = 2 if margin < 0.095 else 1
     return f"{value:.{decimals}f} ± {max(margin, 10**-decimals):.{decimals}f}"
+
+
+def fine_margin(value: float, sigma: float) -> str:
+    """`1640.3 ± 1.2`, `-0.0486 ± 0.0031`: two digits of the 95 % interval, whatever its size."""
+    margin = Z_95 * sigma
+    decimals = max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 6
+    return f"{value:.{decimals}f} ± {margin:.{decimals}f}"
 
 
 def shown_time(at_ms: int) -> str:

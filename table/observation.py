@@ -68,7 +68,8 @@ class SeenCounter:
 class Camera:
     """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well that is known.
 
-    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); `reprojection_px` the RMS over all corners.
+    `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is uncertain too, (6 + p, 6 + p) with the p
+    parameters of `Lens.covariance`.  `reprojection_px` is the RMS over all corners.
     """
 
     rotation: Array

@@ -19,15 +19,27 @@ from table.solids import Array, signed_area
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
 Row = tuple[float, float, float]
+Square = tuple[tuple[float, ...], ...]
+"""A square matrix, row by row."""
 
 
-class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Pinhole camera with OpenCV's distortion (k1, k2, p1, p2, k3 ...), for the full-size picture."""
+class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A camera's optics, for the full-size picture.
+
+    `model` says what `distortion` means, in OpenCV's words: `pinhole` (k1, k2, p1, p2, k3 ...), or `fisheye`, whose distance from the middle
+    grows with the angle (k1 to k4).  `covariance` (p, p) is that of the first p of fx, fy, cx, cy and distortion; without it they are taken as exact.
+    """
 
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     height: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     matrix: tuple[Row, Row, Row]
     distortion: Annotated[tuple[float, ...], msgspec.Meta(min_length=4, max_length=14)]
+    model: Literal["pinhole", "fisheye"] = "pinhole"
+    covariance: Square = ()
+    first_estimate: bool = False
+    """Made from one photograph of the table, or from what the camera's maker says; a calibration of the lens is better."""
+    focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,11 +56,16 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is thicker than the card)."""
+    """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is thicker than the card).
+
+    `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading in rad, of each in turn; without it
+    they are taken as exact.
+    """
 
     markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1)]
     dictionary: str = "DICT_4X4_50"
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] = 0.0
+    covariance: Square | msgspec.UnsetType = msgspec.UNSET
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,8 +164,23 @@ def _check_lens(lens: Lens, where: str) -> None:
     if not (fx > 0 and fy > 0 and skew == zero == 0 and last == (0, 0, 1) and 0 < cx < lens.width and 0 < cy < lens.height):
         shape = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]] with fx and fy above 0 and (cx, cy) inside the picture"
         raise InputError(f"{where}: camera.matrix: expected {shape}, got {[list(row) for row in lens.matrix]}")
-    if (count := len(lens.distortion)) not in (4, 5, 8, 12, 14):
-        raise InputError(f"{where}: camera.distortion: expected 4, 5, 8, 12 or 14 numbers, got {count}")
+    counts, said = ((4,), "4 numbers for a fisheye lens") if lens.model == "fisheye" else ((4, 5, 8, 12, 14), "4, 5, 8, 12 or 14 numbers")
+    if (count := len(lens.distortion)) not in counts:
+        raise InputError(f"{where}: camera.distortion: expected {said}, got {count}")
+    if (size := len(lens.covariance)) > 4 + count:
+        raise InputError(f"{where}: camera.covariance: expected {4 + count} rows or fewer, one a parameter, got {size}")
+    _check_covariance(lens.covariance, f"{where}: camera.covariance")
+
+
+def _check_covariance(rows: Square, place: str) -> None:
+    """A covariance is square, symmetric and has no negative variance in any direction."""
+    size = len(rows)
+    if any(len(row) != size for row in rows):
+        raise InputError(f"{place}: expected {size} numbers in each of its {size} rows, got {', '.join(str(len(row)) for row in rows)}")
+    matrix = np.array(rows).reshape(size, size)
+    scale = np.sqrt(np.outer(np.abs(np.diag(matrix)), np.abs(np.diag(matrix)))) + np.finfo(float).tiny
+    if (np.abs(matrix - matrix.T) > 1e-6 * scale).any() or (size and np.linalg.eigvalsh(matrix / scale).min() < -1e-6):
+        raise InputError(f"{place}: expected a covariance (symmetric, no negative variances), got another matrix")
 
 
 def _check_fiducials(fiducials: Fiducials, where: str) -> None:
@@ -160,6 +192,10 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
         if marker.id >= int(named[2]):
             raise InputError(f"{place}.id: expected an id of {fiducials.dictionary}, below {named[2]}, got {marker.id}")
         _check_square(np.array(marker.corners_mm), f"{place}.corners_mm")
+    if fiducials.covariance is not msgspec.UNSET:
+        if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
+            raise InputError(f"{where}: fiducials.covariance: expected {3 * len(fiducials.markers)} rows, 3 a marker, got {size}")
+        _check_covariance(fiducials.covariance, f"{where}: fiducials.covariance")
     for (one, first), (other, second) in combinations(enumerate(fiducials.markers), 2):
         place = f"{where}: fiducials.markers[{other}]"
         if first.id == second.id:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import cv2
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
+from vision.camera import Pose, pose_of, project_posed
 from vision.frame import Image
 from vision.light import read_light
 
@@ -85,33 +87,24 @@ def locate(image: Image, setup: Setup) -> Camera | NoPose:
     table = np.array([marker.corners_mm for marker in seen]).reshape(-1, 2)
     points = np.column_stack([table, np.full(len(table), setup.fiducials.z_mm)])
     pixels = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    rotation, translation = _start(points, pixels, setup.camera)
-    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, (rotation, translation))
+    pose = pose_of(points, pixels, setup.camera)
+    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
     if stranger is not None:
         return stranger
-    return _refine(image, setup, (rotation, translation), tuple(marker.id for marker in seen))
+    return _refine(image, setup, pose, tuple(marker.id for marker in seen))
 
 
 def _listed(ids: list[int]) -> str:
     return "fiducial " + " and ".join(str(id_) for id_ in ids)
 
 
-def _start(points: Array, pixels: Array, lens: Lens) -> tuple[Array, Array]:
-    """Pose (rotation vector, translation) by PnP on detected corners."""
-    ok, rvec, tvec = cv2.solvePnP(
-        points.reshape(-1, 1, 3), pixels.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP
-    )
-    assert ok, "SQPNP finds a pose for any four corners of a plane"
-    return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
-
-
-def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, pose: tuple[Array, Array]) -> NoPose | None:
+def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, pose: Pose) -> NoPose | None:
     """The reason if the markers do not agree on one pose, naming the one that the others fit best without."""
 
-    def misfit(pose: tuple[Array, Array], rows: slice) -> float:
-        flat, _ = cv2.projectPoints(points[rows].reshape(-1, 1, 3), *pose, np.array(lens.matrix), np.array(lens.distortion))
+    def misfit(pose: Pose, rows: slice) -> float:
+        there, _ = project_posed(points[rows], pose, lens)
         side = np.hypot(*(pixels[rows][1] - pixels[rows][0]))
-        return float(np.hypot(*(np.asarray(flat).reshape(-1, 2) - pixels[rows]).T).max() / side)
+        return float(np.hypot(*(there - pixels[rows]).T).max() / side)
 
     blocks = [slice(4 * k, 4 * k + 4) for k in range(len(ids))]
     if max(misfit(pose, rows) for rows in blocks) <= DISAGREES_SHARE:
@@ -119,7 +112,7 @@ def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, po
     worst, names = -1.0, f"fiducials {ids[0]} and {ids[-1]} do not agree on where the camera is"
     for k in range(len(ids)) if len(ids) > 2 else ():
         others = np.delete(np.arange(len(points)), np.arange(4 * k, 4 * k + 4))
-        without = _start(points[others], pixels[others], lens)
+        without = pose_of(points[others], pixels[others], lens)
         rest = max(misfit(without, rows) for rows in blocks if rows != blocks[k])
         off = misfit(without, blocks[k])
         if rest <= DISAGREES_SHARE and off > worst:
@@ -127,7 +120,7 @@ def _stranger(points: Array, pixels: Array, ids: tuple[int, ...], lens: Lens, po
     return NoPose(f"{names}; check its size and place in table.json, and that nobody has moved it")
 
 
-def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[int, ...]) -> Camera | NoPose:
+def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Camera | NoPose:
     """Fit the pose to the border edges of the markers seen; Gauss-Newton with Huber weights, measured anew at each step.
 
     Sides that show of a half-covered marker are left alone: an arm's edge beside them pulls more than they add.
@@ -135,22 +128,20 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
     markers, lens = [marker for marker in setup.fiducials.markers if marker.id in ids], setup.camera
     edge_mm, normal_mm, module_mm = _border_samples(markers, setup.fiducials.z_mm)
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
-    matrix, distortion = np.array(lens.matrix), np.array(lens.distortion)
     rvec, tvec = pose
     bloom = np.zeros(1 + len(markers))
     for _ in range(5):
-        flat, jacobian = cv2.projectPoints(edge_mm.reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
-        edge_px = np.asarray(flat, float).reshape(-1, 2)
-        beside, _ = cv2.projectPoints((edge_mm + normal_mm).reshape(-1, 1, 3), rvec, tvec, matrix, distortion)
-        step = np.asarray(beside, float).reshape(-1, 2) - edge_px
+        edge_px, derivatives = project_posed(edge_mm, (rvec, tvec), lens)
+        beside, _ = project_posed(edge_mm + normal_mm, (rvec, tvec), lens)
+        step = beside - edge_px
         scale = np.linalg.norm(step, axis=1)
         normal_px = step / scale[:, None]
         shift = bloom[0] + bloom[1 + owner]
-        offset, paper, good = _edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
+        offset, paper, good = edge_offsets(image, edge_px, normal_px, REACH_MODULES * module_mm * float(np.median(scale)), shift)
         residual = offset - shift
         if good.sum() < 60:
             return NoPose("the fiducials are too blurred or too dark to be measured; focus the camera or turn up the light")
-        by_pose = np.einsum("nk,nkp->np", normal_px, np.asarray(jacobian)[:, :6].reshape(-1, 2, 6))
+        by_pose = np.einsum("nk,nkp->np", normal_px, derivatives[:, :6].reshape(-1, 2, 6))
         design = np.column_stack([by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))])[good]
         residual = residual[good]
         left = residual - np.median(residual)
@@ -166,8 +157,37 @@ def _refine(image: Image, setup: Setup, pose: tuple[Array, Array], ids: tuple[in
         rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
     rms = float(np.sqrt(np.average((residual - design @ change) ** 2, weights=weight)))
     covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + FLOOR_PX**2 * SAMPLES_PER_SIDE)
-    rotation, _ = cv2.Rodrigues(rvec)
-    return Camera(np.asarray(rotation, float), tvec, covariance, rms, ids)
+    rotation = np.asarray(cv2.Rodrigues(rvec)[0], float)
+    follows = -np.linalg.solve(normal, (design * weight[:, None]).T)[:6]
+    if setup.fiducials.covariance is not msgspec.UNSET:
+        by_mm = np.einsum("nk,nkp->np", normal_px, derivatives[:, 3:6].reshape(-1, 2, 3)) @ rotation
+        by_markers = follows @ _by_markers(by_mm, edge_mm, owner)[good]
+        covariance += by_markers @ _places_covariance(setup.fiducials, ids) @ by_markers.T
+    if lens.covariance:
+        by_lens = follows @ np.einsum("nk,nkp->np", normal_px, derivatives[:, 6:].reshape(len(owner), 2, -1))[good]
+        covariance = _with_lens(covariance, by_lens[:, : len(lens.covariance)], np.array(lens.covariance))
+    return Camera(rotation, tvec, covariance, rms, ids)
+
+
+def _by_markers(by_mm: Array, edge_mm: Array, owner: NDArray[np.intp]) -> Array:
+    """How edges (n,) move in the picture with the places [x, y, heading] of their markers, (n, 3 m); `by_mm` (n, 3): with their own."""
+    moved = np.zeros((len(owner), owner[-1] + 1, 3))
+    middles = edge_mm.reshape(owner[-1] + 1, -1, 3).mean(axis=1)
+    x, y, _ = (edge_mm - middles[owner]).T
+    moved[np.arange(len(owner)), owner] = np.column_stack([by_mm[:, :2], by_mm[:, 1] * x - by_mm[:, 0] * y])
+    return moved.reshape(len(owner), -1)
+
+
+def _places_covariance(fiducials: Fiducials, ids: tuple[int, ...]) -> Array:
+    """Covariance (3 m, 3 m) of the places of the markers that are seen."""
+    rows = np.concatenate([np.arange(3 * k, 3 * k + 3) for k, marker in enumerate(fiducials.markers) if marker.id in ids])
+    return np.asarray(np.array(fiducials.covariance, float)[np.ix_(rows, rows)])
+
+
+def _with_lens(pose: Array, by_lens: Array, lens: Array) -> Array:
+    """Covariance (6 + p, 6 + p) of a pose (6, 6) together with the lens (p, p) that it was found with, and follows by `by_lens` (6, p)."""
+    together = by_lens @ lens
+    return np.block([[pose + together @ by_lens.T, together], [together.T, lens]])
 
 
 def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, float]:
@@ -183,13 +203,16 @@ def _border_samples(markers: list[Marker], z_mm: float) -> tuple[Array, Array, f
     return samples.reshape(-1, 3), normal.reshape(-1, 3), float(np.linalg.norm(ahead, axis=-1).mean()) / 6
 
 
-def _edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """For each point: signed distance along the outward normal to the dark-to-light edge, level of the paper, and trust."""
+def edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float, centre_px: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """How far along its normal (n, 2), to the white side, each edge (n, 2) is from where it was thought, in pixels.
+
+    Looked for within `reach_px` of `centre_px` (n,) along the normal.  Also the level of the paper (n,), linear light, and which can be trusted.
+    """
     reach_px = max(reach_px, 2.0)
     steps = np.linspace(-reach_px, reach_px, max(17, 2 * int(4 * reach_px) + 1)) + centre_px[:, None]
     xy = edge_px[:, None] + normal_px[:, None] * steps[..., None]
-    # A marker at a time: light is decoded only around each.
-    light = np.concatenate([read_light(image, part) for part in np.split(xy, len(xy) // (4 * SAMPLES_PER_SIDE))])
+    # A part at a time, neighbours in the picture: light is decoded only around each.
+    light = np.concatenate([read_light(image, part) for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))])
     profile = light @ LUMA
     profile[((xy < 0) | (xy > np.array(image.shape[1::-1]) - 1)).any(axis=2)] = np.nan
     rise = np.diff(profile, axis=1)

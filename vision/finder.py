@@ -1,7 +1,7 @@
 """Finds pieces and counters in the flattened view with a small convolutional network.
 
 The network (`data/finder.onnx`) was taught on pictures that this project draws, see `vision.training`.  It says where pieces
-are to about half a millimetre, and how they stand; `vision.printed` and `vision.plain` decide and measure.
+are to about a millimetre, and how they stand; `vision.second_look` looks closer and `vision.edges` measures.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from table.pieces import COLOURS
 from table.solids import Array
+from vision.changes import changed
 from vision.frame import Image
 from vision.light import linear
+from vision.paper import paper_light
 from vision.photo import SUB_BITS, FlatView, Photo
 
 STEPS_A_BASE = 16
@@ -41,6 +43,13 @@ HILL_CELLS = 0.7
 """Standard deviation of the hill of chance that the network is taught to raise over each middle."""
 LEAST_CHANCE = 0.15
 """Middles that are less likely than this are not told."""
+FRESH_SIGMAS, FRESH_AROUND_PX = 9.0, 9
+"""Where a picture differs from the one before by more than so many times the noise, it is looked at anew, and so far around."""
+REACH_CELLS = 12
+"""A change moves the network's answer so far around it, and in a window it is given as much again; its layers reach farther, by
+little."""
+MOST_FRESH = 0.4
+"""If windows would cover more than this share of the view, the whole of it is looked at."""
 
 _bell = np.exp(-(np.arange(-1, 2) ** 2) / (2 * HILL_CELLS**2))
 HILL = (np.outer(_bell, _bell) / (np.outer(_bell, _bell) ** 2).sum()).astype(np.float32)
@@ -83,12 +92,19 @@ class Found:
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
     """The view that was searched, in light relative to white paper; what was found in it, the surest first; and masks
-    (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and where a hand or an arm does."""
+    (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and where a hand or an arm does.
+
+    `answer` is the network's, `seen` the picture (h, w, 3) that it rests on, part of which may be older than the view, and `fresh`
+    (h, w) where it is not.
+    """
 
     view: FlatView
     found: tuple[Found, ...]
     pieces: NDArray[np.bool_]
     arms: NDArray[np.bool_]
+    answer: Answer
+    seen: Image
+    fresh: NDArray[np.bool_]
 
     def places_mm(self, cells: Array) -> Array:
         """Table points (n, 2) of cells (n, 2) as (column, row)."""
@@ -118,29 +134,64 @@ def light_of(code: Image) -> Array:
     return np.asarray(BRIGHTEST * (code / 255.0) ** 2.2)
 
 
-def find(photo: Photo, paper: Array) -> Sight:
-    """All that the network sees on and around the play area; `paper` (3,) is the light of white paper."""
+def view_of(photo: Photo) -> FlatView:
+    """The table around the play area as it is searched, in light relative to the white paper of the fiducials."""
     view = photo.flat(min(size.base_mm for size in photo.setup.sizes) / STEPS_A_BASE)
-    return search(replace(view, code=relative(view.code, paper)), photo.setup.colours)
+    return replace(view, code=relative(view.code, paper_light(photo.image, photo.camera, photo.setup)))
 
 
-def search(view: FlatView, colours: tuple[str, ...]) -> Sight:
-    """The same on a view whose light is relative to white paper; `colours` are those that pieces may have."""
-    h, w = view.code.shape[:2]
-    whole = cv2.copyMakeBorder(view.code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE)
-    answer = _run(np.asarray(whole, np.uint8))[:, : -(-h // STRIDE), : -(-w // STRIDE)]
+def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None) -> Sight:
+    """All that the network sees in a view; `colours` are those that pieces may have.
+
+    `before` is what it saw in a view of the same place: it looks only where something has changed since.
+    """
+    around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
+    windows = None
+    if before is not None:
+        fresh = cv2.dilate(changed(view.code, before.seen, FRESH_SIGMAS).astype(np.uint8), around) > 0
+        windows = _windows(fresh)
+    if before is None or windows is None:
+        fresh = np.ones(view.code.shape[:2], bool)
+        seen, answer = view.code, _run(view.code)
+    else:
+        seen, answer = np.where(fresh[..., None], view.code, before.seen), before.answer.copy()
+        for window in windows:
+            _renew(answer, view.code, window)
     found = _merged([_found(answer, row, column, view, colours) for row, column in _peaks(answer[:4])])
-    return Sight(view, tuple(found), answer[MASK.start] > 0, answer[MASK.start + 1] > 0)
+    return Sight(view, tuple(found), answer[MASK.start] > 0, answer[MASK.start + 1] > 0, answer, seen, np.asarray(fresh, bool))
 
 
-def _run(image: Image) -> Answer:
-    """The network's answer (CHANNELS, h / 4, w / 4), chances as such."""
+def _windows(fresh: NDArray[np.bool_]) -> list[tuple[slice, slice]] | None:
+    """Windows, rows and columns of cells, in which the answer has to be made anew; None where that is nearly everywhere."""
+    h, w = fresh.shape
+    cells = cv2.resize(fresh.astype(np.float32), (-(-w // STRIDE), -(-h // STRIDE)), interpolation=cv2.INTER_AREA) > 0
+    near = cv2.dilate(cells.astype(np.uint8), np.ones((2 * REACH_CELLS + 1, 2 * REACH_CELLS + 1), np.uint8))
+    count, _, boxes, _ = cv2.connectedComponentsWithStats(near)
+    boxes = boxes[1:count]
+    if sum((w + 2 * REACH_CELLS) * (h + 2 * REACH_CELLS) for _, _, w, h, _ in boxes) > MOST_FRESH * near.size:
+        return None
+    return [(slice(y, y + h), slice(x, x + w)) for x, y, w, h, _ in boxes]
+
+
+def _renew(answer: Answer, code: Image, window: tuple[slice, slice]) -> None:
+    """Put the network's answer to a window, and to what is around it, into the answer's window."""
+    whole = WHOLE // STRIDE
+    first = [max(0, part.start - REACH_CELLS) // whole * whole for part in window]
+    last = [part.stop + REACH_CELLS for part in window]
+    part = _run(code[first[0] * STRIDE : last[0] * STRIDE, first[1] * STRIDE : last[1] * STRIDE])
+    inside = tuple(slice(side.start - start, side.stop - start) for side, start in zip(window, first, strict=True))
+    answer[:, *window] = part[:, *inside]
+
+
+def _run(code: Image) -> Answer:
+    """The network's answer (CHANNELS, h / STRIDE, w / STRIDE) to a picture (h, w, 3), chances as such."""
+    h, w = code.shape[:2]
     network = taught("finder")
-    network.setInput(cv2.dnn.blobFromImage(image, 1 / 255))
+    network.setInput(cv2.dnn.blobFromImage(cv2.copyMakeBorder(code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE), 1 / 255))
     answer: Answer = np.asarray(network.forward(), np.float32)[0]
     for k in range(DISC + 1):
         answer[k] = cv2.filter2D(1 / (1 + np.exp(-answer[k])), cv2.CV_32F, HILL, borderType=cv2.BORDER_CONSTANT)
-    return answer
+    return answer[:, : -(-h // STRIDE), : -(-w // STRIDE)]
 
 
 @cache

@@ -12,8 +12,12 @@ Image = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """`image` is R-G-B, uint8, (height, width, 3); `at_ms` is the camera's clock, `seq` counts frames from 0."""
+    """`image` is R-G-B, uint8, (height, width, 3); `at_ms` is the camera's clock, `seq` counts frames from 0.
+
+    `focus_dpt` is where the lens is focused, one over metres, if the camera tells.
+    """
 
     seq: int
     at_ms: int
     image: Image
+    focus_dpt: float | None = None

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
-from vision.camera import on_plane, project
-from vision.fiducials import locate
+from vision.camera import place_covariance, refocused
 from vision.frame import Frame
-from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.reader import TableReader
 from vision.reading import Reading
 
 MISFIT = 1.2
 """What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
+FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 FLOOR_MM, FLOOR_DEG = 0.07, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
@@ -36,15 +32,20 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     if frame.image.shape[1::-1] != size:
         got = "x".join(map(str, frame.image.shape[1::-1]))
         return Unusable(frame.seq, frame.at_ms, f"expected a picture of {size[0]}x{size[1]} pixels, as table.json says, got {got}")
-    camera = locate(frame.image, setup)
+    reader = reader or TableReader()
+    camera = reader.camera(frame.image, setup)
     if not isinstance(camera, Camera):
         return Unusable(frame.seq, frame.at_ms, camera.reason)
     photo = Photo(frame.image, camera, setup)
-    read = (reader or TableReader())(photo, empty_photo(reference, photo))
+    read = reader(photo, reference)
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
     notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
+    if said := refocused(frame.focus_dpt, setup.camera):
+        notes += (said,)
+    if setup.camera.first_estimate:
+        notes += (FIRST_ESTIMATE,)
     return Observation(
         frame.seq,
         frame.at_ms,
@@ -57,14 +58,6 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
         tiles=read.tiles,
         notes=notes,
     )
-
-
-def empty_photo(reference: Frame | None, photo: Photo) -> Photo | None:
-    """The picture of the empty table, if there is one of this size in which the camera's place can be found."""
-    if reference is None or reference.image.shape != photo.image.shape:
-        return None
-    camera = locate(reference.image, photo.setup)
-    return Photo(reference.image, camera, photo.setup) if isinstance(camera, Camera) else None
 
 
 def _inside(one: Reading, outline: Array) -> bool:
@@ -86,7 +79,7 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
     guess, colours = one.guess, photo.setup.colours
     best = int(one.chances.argmax())
     covariance = MISFIT**2 * one.covariance[:3, :3] + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
-    covariance[:2, :2] += _camera_covariance(guess, photo.camera, photo.setup)
+    covariance[:2, :2] += place_covariance(guess.solid.vertices_mm.mean(axis=0), photo.camera, photo.setup.camera)
     return SeenPiece(
         colours[best],
         guess.size.name,
@@ -99,19 +92,3 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
         pose_probability=one.probability,
         on=on,
     )
-
-
-def _camera_covariance(guess: Hypothesis, camera: Camera, setup: Setup) -> Array:
-    """How the uncertainty of the camera's place moves a piece there: (2, 2) mm2, at half the piece's height."""
-    middle = guess.solid.vertices_mm.mean(axis=0)
-    pixel = project(middle[None], camera, setup.camera)
-    columns = []
-    for k, step in enumerate(np.sqrt(np.diag(camera.covariance))):
-        turn, shift = np.zeros(3), np.zeros(3)
-        (turn if k < 3 else shift)[k % 3] = step
-        rvec, _ = cv2.Rodrigues(camera.rotation)
-        rotation, _ = cv2.Rodrigues(rvec.reshape(3) + turn)
-        moved = replace(camera, rotation=np.asarray(rotation, float), translation_mm=camera.translation_mm + shift)
-        columns.append((on_plane(pixel, moved, setup.camera, float(middle[2]))[0] - middle[:2]) / step)
-    jacobian = np.stack(columns, axis=1)
-    return np.asarray(jacobian @ camera.covariance @ jacobian.T)

@@ -11,50 +11,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.boards import Tiles, within
+from table.setup import Setup
 from table.solids import Array
 from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
-from vision.finder import Sight, find
+from vision.finder import Sight, search, view_of
+from vision.frame import Frame
 from vision.hypothesis import silhouette
 from vision.left_over import hand_over, left_over, unread
-from vision.paper import paper_light
 from vision.photo import Photo
 from vision.reading import Reading, TableRead
-from vision.reference import changed, only_changed
+from vision.reference import EmptyTable, empty_table, only_changed
 from vision.second_look import BASE_PX, Cut, cut_of, look_twice
 from vision.spots import SURE_CHANCE, Company, Laid, Spot, each_once, lay, on_their_edges
+from vision.still_camera import StillCamera
 from vision.tiles import standing
 
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Directions in which something that is left over is looked at, in degrees."""
-MOVED_PX, AROUND_PX, STILL_SIGMAS = 0.3, 9, 9.0
-"""A camera has moved if corners of the board are seen farther than this from where they were; a piece lies as it lay if nothing
-changes in it and so far around, in pixels of the view, by more than so many times the noise."""
+MOVED_PX = 0.3
+"""A camera has moved if corners of the board are seen farther than this from where they were."""
 
 
 class TableReader:
-    """Reads pieces, counters and tiles on any board, one photograph after the other; `empty` is the same table without pieces,
-    if there is a picture of it.  What lies as it lay in the last, seen by a camera that did not move, is not measured
-    again; the answer is what reading the photograph alone would give, but for the noise of pictures."""
+    """Reads pieces, counters and tiles on any board, one photograph after the other; `reference` is the same table without
+    pieces, if there is a picture of it.  What lies as it lay when it was measured, seen by a camera that did not move, is not
+    measured again; the answer is what reading the photograph alone would give, but for the noise of pictures.
+
+    `camera` finds the place of the camera whose photographs are read."""
 
     def __init__(self) -> None:
+        self.camera = StillCamera()
         self._last: _Last | None = None
+        self._empty: tuple[Frame, Setup, EmptyTable | None] | None = None
 
-    def __call__(self, photo: Photo, empty: Photo | None = None) -> TableRead:
+    def __call__(self, photo: Photo, reference: Frame | None = None) -> TableRead:
         setup = photo.setup
-        sight = find(photo, paper_light(photo.image, photo.camera, setup))
-        if empty is not None:
+        last = self._last if self._last is not None and self._last.is_where(photo) else None
+        sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
+        if (empty := self._empty_table(reference, photo)) is not None:
             sight = only_changed(sight, empty)
-        still = self._last.still(sight, photo) if self._last is not None else []
-        known = self._last.spots if self._last is not None else {}
+        still = last.still(sight) if last else []
+        known = last.spots if last else {}
         laid = lay_out(sight, photo, still)
         sure = [one for one in laid if one.chance > SURE_CHANCE]
         measured = on_their_edges(sure, photo, known)
         bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
         measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
-        self._last = _Last(photo, sight, laid, measured)
+        self._last = _Last(last.photo if last else photo, seen, laid, measured)
         spots, beyond = as_many_as_there_are(list(measured.values()), setup)
         if setup.game.pieces == "piecepack":
             spots = one_of_each_size(spots, setup.colours)
@@ -67,31 +73,41 @@ class TableReader:
         left = (*left, *(spot.middle_mm for spot in beyond))
         return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles)
 
+    def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
+        """Made once: the camera's picture of the empty table stays the same while it plays."""
+        if reference is None:
+            return None
+        if self._empty is None or self._empty[0] is not reference or self._empty[1] != photo.setup:
+            self._empty = reference, photo.setup, empty_table(reference, photo)
+        return self._empty[2]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Last:
-    """What was seen and measured in the photograph before."""
+    """What was seen and measured, from where `photo` was taken."""
 
     photo: Photo
     sight: Sight
     laid: list[Laid]
     spots: dict[Company, Spot]
 
-    def still(self, sight: Sight, photo: Photo) -> list[Laid]:
-        """The pieces around which nothing has changed; none where the camera has moved or the table is another."""
-        if photo.setup != self.photo.setup or sight.view.code.shape != self.sight.view.code.shape:
-            return []
-        if np.abs(outline_px(photo.camera, photo.setup) - outline_px(self.photo.camera, photo.setup)).max() > MOVED_PX:
-            return []
-        around = np.ones((AROUND_PX, AROUND_PX), np.uint8)
-        mask = np.asarray(cv2.dilate(changed(sight.view.code, self.sight.view.code, STILL_SIGMAS).astype(np.uint8), around), np.uint8)
-        return [one for one in self.laid if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, photo.camera.eye_mm)))]
+    def is_where(self, photo: Photo) -> bool:
+        """Does a photograph show the same table from the same place?"""
+        if photo.setup != self.photo.setup or photo.image.shape != self.photo.image.shape:
+            return False
+        moved_px = np.abs(outline_px(photo.camera, photo.setup) - outline_px(self.photo.camera, photo.setup)).max()
+        return bool(moved_px < MOVED_PX)
+
+    def still(self, sight: Sight) -> list[Laid]:
+        """The pieces around which nothing has changed."""
+        eye, mask = self.photo.camera.eye_mm, sight.fresh
+        return [one for one in self.laid if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, eye)))]
 
 
-def _any_in(mask: NDArray[np.uint8], outline_px: Array) -> bool:
+def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
     inside = np.zeros(mask.shape, np.uint8)
     cv2.fillPoly(inside, [np.rint(outline_px).astype(np.int32)], 1)
-    return bool((mask & inside).any())
+    return bool(mask[inside > 0].any())
 
 
 def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:

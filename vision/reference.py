@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import Found, Sight, relative
-from vision.frame import Image
-from vision.paper import paper_light
+from table.observation import Camera
+from vision.changes import changed
+from vision.fiducials import locate
+from vision.finder import Found, Sight, view_of
+from vision.frame import Frame, Image
 from vision.photo import Photo
 
-SIGMAS, LEAST_SIGMA = 4.0, 2.0
-"""A pixel has changed if it differs from most by so many standard deviations, which are taken to be this many levels at least."""
+SIGMAS = 4.0
+"""A pixel has changed if it differs from most by so many standard deviations."""
 CHANGED_SHARE = 0.08
 """A piece changes at least this share of what it covers; one of the ground's own colour shows by its faces' light and its shadow."""
 
 
-def only_changed(sight: Sight, empty: Photo) -> Sight:
+@dataclass(frozen=True, slots=True, eq=False)
+class EmptyTable:
+    """The picture of the empty table laid flat like `Sight.view`, (h, w, 3), in light relative to white paper."""
+
+    code: Image
+
+
+def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
+    """What `photo` would show of the empty table, if there is a picture of this size in which the camera's place can be found."""
+    if reference is None or reference.image.shape != photo.image.shape:
+        return None
+    camera = locate(reference.image, photo.setup)
+    return EmptyTable(view_of(replace(photo, image=reference.image, camera=camera)).code) if isinstance(camera, Camera) else None
+
+
+def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
     """The sight without what was there when the table was empty."""
-    before = relative(empty.flat(sight.view.step_mm).code, paper_light(empty.image, empty.camera, empty.setup))
-    mask = changed(sight.view.code, before, SIGMAS)
+    mask = changed(sight.view.code, empty.code, SIGMAS)
     cells = cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA) > CHANGED_SHARE
     found = tuple(one for one in sight.found if _is_changed(one, mask, sight))
     return replace(sight, found=found, pieces=sight.pieces & cells)
-
-
-def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
-    """Pixels (h, w) in which two pictures differ by more than a change of all light and their noise, so many times."""
-    apart = cv2.blur(now.astype(np.float32) - before, (3, 3))
-    apart = np.abs(apart - np.median(apart[::4, ::4], axis=(0, 1))).max(axis=2)
-    sample = apart[::4, ::4]
-    middle = float(np.median(sample))
-    noise = 1.4826 * float(np.median(np.abs(sample - middle)))
-    mask: NDArray[np.bool_] = apart > max(sigmas * LEAST_SIGMA, middle + sigmas * noise)
-    return mask
 
 
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:

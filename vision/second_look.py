@@ -28,8 +28,8 @@ ANSWERS = VERTEX_DOUBT.stop
 """Of the answer: logit of a piece's being there; logits of POSES and COLOURS; logarithm of its base in bases of the finder, and
 the logarithm of that figure's doubt; vertices (5, 2) from the middle of the crop in BASE_PX, and the logarithms of their doubts.
 Doubts are scales of a Laplace distribution."""
-
-
+IN_A_MIRROR = [3, 2, 1, 0, 4]
+"""The vertices of a piece that lies along the columns, counted in its mirror image."""
 FAR_OFF = 0.1
 """A look whose middle is off by this share of the base, whose turn is by this in radians, or whose scale in the logarithm, is
 worth another one from where it should have been."""
@@ -80,13 +80,29 @@ class Looked:
 
 
 def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
-    """A second look at each; the light of the view is relative to white paper, `colours` are those of the table."""
+    """A second look at each, as it is and in a mirror, as a pyramid's mirror image is one too: both together err less.
+
+    The light of the view is relative to white paper, `colours` are those of the table.
+    """
     if not cuts:
         return []
+    crops = [cut.of(view.code) for cut in cuts]
     network = taught("second_look")
-    network.setInput(cv2.dnn.blobFromImages([cut.of(view.code) for cut in cuts], 1 / 255))
-    answers = np.asarray(network.forward(), float)
-    return [_looked(answer, cut, view, colours) for answer, cut in zip(answers, cuts, strict=True)]
+    network.setInput(cv2.dnn.blobFromImages([*crops, *(np.ascontiguousarray(crop[::-1]) for crop in crops)], 1 / 255))
+    answers = np.asarray(network.forward(), float).reshape(2, len(cuts), ANSWERS)
+    return [_looked((plain + _mirrored(other, plain)) / 2, cut, view, colours) for plain, other, cut in zip(*answers, cuts, strict=True)]
+
+
+def _mirrored(answer: Array, like: Array) -> Array:
+    """What an answer (ANSWERS,) to a crop's mirror image says of the crop; corners of a piece that stands are counted as in `like`."""
+    answer = answer.copy()
+    vertices, doubts = answer[VERTICES].reshape(5, 2)[IN_A_MIRROR] * [1, -1], answer[VERTEX_DOUBT][IN_A_MIRROR]
+    if POSES[int(like[POSE].argmax())] == "upright":
+        corners = like[VERTICES].reshape(5, 2)[:4]
+        turn = min(range(4), key=lambda k: float(np.abs(np.roll(vertices[:4], k, axis=0) - corners).sum()))
+        vertices[:4], doubts[:4] = np.roll(vertices[:4], turn, axis=0), np.roll(doubts[:4], turn)
+    answer[VERTICES], answer[VERTEX_DOUBT] = vertices.ravel(), doubts
+    return answer
 
 
 def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:

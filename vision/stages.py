@@ -14,14 +14,13 @@ from table.setup import Setup
 from table.solids import EDGES, Array
 from vision.camera import outline_px
 from vision.fiducials import locate
-from vision.finder import Sight, find
+from vision.finder import Sight, search, view_of
 from vision.frame import Frame, Image
-from vision.observe import empty_photo, observe
-from vision.paper import paper_light
+from vision.observe import observe
 from vision.photo import SUB_BITS, Photo
 from vision.pictures import annotate, write_picture
 from vision.reader import lay_out
-from vision.reference import only_changed
+from vision.reference import empty_table, only_changed
 from vision.second_look import CROP_PX, cut_of, look_again
 from vision.spots import SURE_CHANCE, on_their_edges
 
@@ -51,8 +50,8 @@ def stages(frame: Frame, setup: Setup, reference: Frame | None = None) -> Iterat
     if not isinstance(camera, Camera):
         return
     photo = Photo(frame.image, camera, setup)
-    sight = find(photo, paper_light(photo.image, camera, setup))
-    empty = empty_photo(reference, photo)
+    sight = search(view_of(photo), setup.colours)
+    empty = empty_table(reference, photo)
     if empty is not None:
         sight = only_changed(sight, empty)
     yield "flat", _enlarged(sight.view.code)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from engines.ice_boule.changes import Changes, compare, moved
+from engines.ice_boule.changes import Changes, compare
 from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.state import State
+from engines.still import moved
 from engines.verdict import CannotSee
 from table.observation import SURE, Observation, SeenPiece
 

@@ -1,7 +1,9 @@
 """Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules, rulings ice_storm.1 to .11."""
 
 from engines.ice_storm.document import state_document
-from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, shots, start, turn, violation
+from engines.ice_storm.judge import hear, judge, measurement
+from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
+from engines.verdict import answer_by_label as judge_answer
 
 NAME = "ice_storm"
 
@@ -9,10 +11,15 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "hear",
+    "judge",
+    "judge_answer",
     "legal_moves",
+    "measurement",
     "outcome",
     "parse_move",
     "play",
+    "set_up",
     "shots",
     "start",
     "state_document",

@@ -15,11 +15,27 @@ from engines.ice_storm.examples import settlements, throws
 from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Move, Settle, Throw, parse_move
 from engines.ice_storm.place import Piece
 from engines.ice_storm.state import RULINGS, State, fresh
+from engines.ice_storm.touches import check_board
 from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
+from table.boards import Board
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "shots", "start", "turn", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "play",
+    "set_up",
+    "shots",
+    "start",
+    "turn",
+    "violation",
+]
 
 DEPLOYMENT, ATTACK, SCORING = "Deployment", "Attack", "Scoring"
 FIRE = "Attack; rulings ice_storm.3 to ice_storm.5"
@@ -71,6 +87,13 @@ class LegalMoves(Legal[State, Move]):
 def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
     """A new game: `players` are 3 to 5 colours, each to the left of the one before; the first one starts.  Raises InputError."""
     return fresh(players, choose(RULINGS, rulings))
+
+
+def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
+    """As `start`; raises InputError for another board than a chessboard too."""
+    if board is not None:
+        check_board(board)
+    return start(players, rulings)
 
 
 def play(state: State, move: Move) -> State:

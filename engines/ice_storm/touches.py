@@ -84,14 +84,20 @@ def touches(piece: SeenPiece, board: Chessboard, touching: str = "contact") -> T
     return Touches(tuple(found), tips, reached, on_board)
 
 
+def check_board(board: Board) -> Chessboard:
+    """The board, if Ice Storm can be played on it; raises InputError."""
+    if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
+        got = f"a chessboard of {board.files} x {board.ranks}" if isinstance(board, Chessboard) else "another board"
+        raise InputError(f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}")
+    return board
+
+
 def check_setup(board: Board, size: PieceSize) -> None:
     """Refuse a board that Ice Storm cannot be played on with pieces of this size (ruling ice_storm.6): raises InputError.
 
     A piece shorter than a square is wide touches four squares at most, and those share a corner.
     """
-    if not isinstance(board, Chessboard) or (board.files, board.ranks) != (SIDE, SIDE):
-        got = f"a chessboard of {board.files} x {board.ranks}" if isinstance(board, Chessboard) else "another board"
-        raise InputError(f"board: expected a chessboard of {SIDE} x {SIDE} squares for Ice Storm, got {got}")
+    board = check_board(board)
     longest_mm = max(math.hypot(size.slant_mm, size.base_mm / 2), size.base_mm * math.sqrt(2))
     if board.square_mm <= longest_mm:
         least = f"more than {longest_mm:.1f} mm, the length of a {size} piece (ruling ice_storm.6)"

@@ -1,7 +1,10 @@
 """IceFloe: stay afloat while votes take the ice from under you.  Printed rules, and rulings icefloe.1 to .8."""
 
 from engines.icefloe.document import state_document
-from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, violation
+from engines.icefloe.hearing import hear
+from engines.icefloe.judge import judge, measurement
+from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, violation
+from engines.verdict import answer_by_label as judge_answer
 
 NAME = "icefloe"
 
@@ -9,10 +12,15 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "hear",
+    "judge",
+    "judge_answer",
     "legal_moves",
+    "measurement",
     "outcome",
     "parse_move",
     "play",
+    "set_up",
     "start",
     "state_document",
     "violation",

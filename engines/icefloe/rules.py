@@ -31,8 +31,10 @@ from engines.icefloe.state import RULINGS, State, fresh
 from engines.legal import Legal
 from engines.rulings import choose
 from engines.words import listed
+from table.boards import Board, Tiles
+from table.errors import InputError
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "violation"]
+__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "set_up", "start", "violation"]
 
 _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Placing: ("icefloe.place.time", ("place",), checks.PLACING, "Pyramids are placed before the first round, each once."),
@@ -82,6 +84,14 @@ def start(players: Sequence[str], rulings: Mapping[str, str]) -> State:
     Raises InputError.
     """
     return fresh(players, choose(RULINGS, rulings))
+
+
+def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> State:
+    """As `start`; raises InputError for another board than 5 x 5 tiles too."""
+    if board is not None and not (isinstance(board, Tiles) and (board.rows, board.cols) == (5, 5)):
+        got = f"{board.cols} x {board.rows} tiles" if isinstance(board, Tiles) else "another board"
+        raise InputError(f"board: expected 5 x 5 places for tiles for IceFloe, got {got}")
+    return start(players, rulings)
 
 
 def legal_moves(state: State) -> LegalMoves:

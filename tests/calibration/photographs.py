@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from calibration.cards_fit import laid
 from calibration.lens_simulation import SQUARE_MM
 from calibration.sheets_cards import TARGET_ROWS, charuco
 from calibration.sheets_pages import PAPERS, lay_out
@@ -19,6 +20,13 @@ LENS = Lens(
     height=960,
     matrix=((1105.0, 0.0, 652.3), (0.0, 1104.2, 471.8), (0.0, 0.0, 1.0)),
     distortion=(-0.072, 0.031, 0.0006, -0.0004, 0.0),
+)
+WIDE = Lens(
+    width=1280,
+    height=720,
+    matrix=((640.0, 0.0, 644.2), (0.0, 640.0, 357.1), (0.0, 0.0, 1.0)),
+    distortion=(0.05, -0.01, 0.002, 0.0),
+    model="fisheye",
 )
 PX_A_MM = 5.0
 FINER = 2
@@ -69,6 +77,36 @@ def cards_on_a_table(places: list[tuple[float, float, float]], side_mm: float = 
     return picture, np.array([[CARD_PX_A_MM, 0, -0.5], [0, -CARD_PX_A_MM, TABLE_MM[1] * CARD_PX_A_MM - 0.5], [0, 0, 1]])
 
 
+def board_on_a_table(outline: np.ndarray, dark: list[np.ndarray], lines: list[np.ndarray], place) -> tuple[np.ndarray, np.ndarray]:
+    """A pale board with dark patches and dark lines, its polygons (n, 2) mm laid at a place [x, y, heading]: its picture, and where it is (255)."""
+    width, depth = (round(length * CARD_PX_A_MM) for length in TABLE_MM)
+    picture, covered = np.full((depth, width), 200, np.uint8), np.zeros((depth, width), np.uint8)
+
+    def pixels(points: np.ndarray) -> np.ndarray:
+        x, y = laid(np.asarray(place), points).T
+        return np.rint(16 * np.column_stack([x * CARD_PX_A_MM - 0.5, (TABLE_MM[1] - y) * CARD_PX_A_MM - 0.5])).astype(np.int32)
+
+    cv2.fillPoly(covered, [pixels(outline)], 255, cv2.LINE_AA, 4)
+    for patch in dark:
+        cv2.fillPoly(picture, [pixels(patch)], 60, cv2.LINE_AA, 4)
+    for line in lines:
+        cv2.polylines(picture, [pixels(line)], isClosed=True, color=80, thickness=3, lineType=cv2.LINE_AA, shift=4)
+    return picture, covered
+
+
+def photograph_with_board(cards, board, thickness_mm: float, pose, rng: np.random.Generator) -> np.ndarray:
+    """As `photograph`, of cards on a table with a board that is so thick."""
+    rotation = np.asarray(cv2.Rodrigues(pose[0])[0])
+    face = pose[0], pose[1] + rotation @ np.array([0.0, 0.0, thickness_mm])
+    around, seen, covered = (
+        photograph(at, rng, 0.01, 0.0, printed=lambda scene=scene: (scene, cards[1])).astype(float)
+        for scene, at in ((cards[0], pose), (board[0], face), (board[1], face))
+    )
+    share = np.clip((covered - 25) / (0.75 * 255), 0, 1)
+    levels = cv2.GaussianBlur((1 - share) * around + share * seen, (0, 0), 0.7)
+    return np.clip(levels + rng.normal(0, 2.0, levels.shape), 0, 255).astype(np.uint8)
+
+
 def pose_above_table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A camera over the middle of the table, tilted by up to 30 degrees."""
     turn = np.array([rng.uniform(-0.4, 0.4), rng.uniform(-0.4, 0.4), rng.normal(0, 0.1)])
@@ -78,13 +116,15 @@ def pose_above_table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 @cache
-def rays() -> np.ndarray:
+def rays(lens: Lens = LENS) -> np.ndarray:
     """Where FINER x FINER samples of each pixel look, (h, w, 2) in units of the distance."""
-    (fx, _, cx), (_, fy, cy), _ = LENS.matrix
-    k1, k2, p1, p2, k3 = LENS.distortion
-    along = [(np.arange(length * FINER) + 0.5) / FINER - 0.5 for length in (LENS.width, LENS.height)]
+    (fx, _, cx), (_, fy, cy), _ = lens.matrix
+    along = [(np.arange(length * FINER) + 0.5) / FINER - 0.5 for length in (lens.width, lens.height)]
     u, v = np.meshgrid(*along)
     xd, yd = (u - cx) / fx, (v - cy) / fy
+    if lens.model == "fisheye":
+        return _fisheye_rays(xd, yd, lens.distortion)
+    k1, k2, p1, p2, k3 = lens.distortion
     x, y = xd.copy(), yd.copy()
     for _ in range(12):
         r2 = x * x + y * y
@@ -93,14 +133,27 @@ def rays() -> np.ndarray:
     return np.dstack([x, y])
 
 
-def photograph(pose, rng: np.random.Generator, blur_px: float = 0.7, noise: float = 2.0, printed=sheet) -> np.ndarray:
+def _fisheye_rays(xd: np.ndarray, yd: np.ndarray, distortion: tuple[float, ...]) -> np.ndarray:
+    """theta (1 + k1 theta^2 + k2 theta^4 ...) = distance from the middle, solved for the angle theta."""
+    k1, k2, k3, k4 = distortion
+    bent = np.hypot(xd, yd)
+    theta = bent.copy()
+    for _ in range(30):
+        t2 = theta * theta
+        theta = bent / (1 + t2 * (k1 + t2 * (k2 + t2 * (k3 + t2 * k4))))
+    reach = np.tan(theta) / np.maximum(bent, 1e-12)
+    return np.dstack([xd * reach, yd * reach])
+
+
+def photograph(pose, rng: np.random.Generator, blur_px: float = 0.7, noise: float = 2.0, printed=sheet, lens: Lens = LENS) -> np.ndarray:
     """A grey picture (h, w) of a sheet that lies at a pose (rotation vector, translation mm)."""
     image, mm2px = printed()
     rotation = np.asarray(cv2.Rodrigues(pose[0])[0])
     ray2px = mm2px @ np.linalg.inv(np.column_stack([rotation[:, 0], rotation[:, 1], pose[1]]))
-    places = np.asarray(cv2.perspectiveTransform(rays().reshape(-1, 1, 2), ray2px), np.float32).reshape(*rays().shape)
+    towards = rays(lens)
+    places = np.asarray(cv2.perspectiveTransform(towards.reshape(-1, 1, 2), ray2px), np.float32).reshape(*towards.shape)
     fine = cv2.remap(image, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=110)
-    levels = cv2.resize(fine, (LENS.width, LENS.height), interpolation=cv2.INTER_AREA).astype(np.float32) * 0.75 + 25
+    levels = cv2.resize(fine, (lens.width, lens.height), interpolation=cv2.INTER_AREA).astype(np.float32) * 0.75 + 25
     blurred = cv2.GaussianBlur(levels, (0, 0), blur_px)
     return np.clip(blurred + rng.normal(0, noise, blurred.shape), 0, 255).astype(np.uint8)
 

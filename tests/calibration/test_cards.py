@@ -58,7 +58,7 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photograp
     folder = shoot(photographs, tmp_path / "table", [photographs.cards_on_a_table(places)] * 4, rng)
     out = tmp_path / "table.json"
     out.write_text("the one before")
-    said = rinkside(lens_json(photographs, tmp_path), folder, out, "--ground-mm", "3")
+    said = rinkside(lens_json(photographs, tmp_path), folder, out, "--thickness-mm", "3")
     assert said.exit_code == 0, said.output
     setup, true = load_table(out), true_corners(places)
     corners = np.array([marker.corners_mm for marker in setup.fiducials.markers])

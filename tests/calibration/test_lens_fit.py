@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.lens_fit import PARAMETERS, Calibrated, calibrate_lens
+from calibration.lens_fit import Calibrated, calibrate_lens
 from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
+from calibration.lens_solve import parameters_of
 from calibration.lens_views import View
 from table.errors import InputError
 from table.setup import Lens
@@ -22,14 +23,9 @@ def size(lens: Lens) -> tuple[int, int]:
     return lens.width, lens.height
 
 
-def values(lens: Lens) -> dict[str, float]:
-    (fx, _, cx), (_, fy, cy), _ = lens.matrix
-    return dict(zip(PARAMETERS, (fx, fy, cx, cy, *lens.distortion), strict=False))
-
-
 def scores(found: Calibrated, true: Lens) -> list[float]:
     """How many sigmas each free parameter is off."""
-    got, expected = values(found.lens), values(true)
+    got, expected = parameters_of(found.lens), parameters_of(true)
     return [(got[name] - expected[name]) / sigma for name, sigma in found.sigma.items()]
 
 

@@ -180,7 +180,7 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
         (["referee", "--table", "{table}", "--camera", "periscope:1", "--game", "ice_boule", "--players", "red,yellow"], "periscope:1"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/none", "--game", "ice_boule", "--players", "red,yellow"], "none"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_cricket", "--players", "red,yellow"], "ice_cricket"),
-        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "icebreaker", "--players", "red,yellow"], "not yet a judge"),
+        (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "icebreaker", "--players", "red,yellow"], "hex board"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,red"], "red"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,mauve"], "mauve"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--game", "ice_boule", "--players", "red,green"], "green"),

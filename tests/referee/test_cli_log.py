@@ -83,6 +83,19 @@ def test_an_export_that_cannot_be_written_leaves_nothing(log: Path, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("log.sqlite")] == []
 
 
+def test_takes_in_what_was_exported(tmp_path: Path) -> None:
+    here, there, target = tmp_path / "here.sqlite", tmp_path / "there.sqlite", tmp_path / "session.zip"
+    with Log(here) as log:
+        first = log.append(SessionStarted(game="ice_boule", players=("blue", "yellow")), 0).session
+        log.append(Ruled(verdict="refused", code="boule.throw", said="not yellow's turn"), 250, first, JPEG)
+    rinkside("log", "export", 1, target, "--log", here)
+    result = rinkside("log", "import", target, "--log", there)
+    assert (result.exit_code, result.stdout) == (0, f"{target} is session 1 in {there}\n")
+    assert json.loads(rinkside("log", "show", "--log", there, "--json").stdout) == json.loads(rinkside("log", "show", "--log", here, "--json").stdout)
+    again = rinkside("log", "import", target, "--log", there)
+    assert (again.exit_code, again.stdout, again.stderr.count("\n")) == (2, "", 1)
+
+
 def test_an_unknown_session_is_refused_with_those_there_are(log: Path) -> None:
     result = rinkside("log", "show", 5, "--log", log)
     assert (result.exit_code, result.stdout) == (2, "")

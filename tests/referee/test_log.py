@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import random
 import sqlite3
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from referee.events import Paused, Ruled, SessionEnded, SessionStarted, decode
+from referee.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted
 from referee.log import Log, LogFailed, LogReader
 from table.errors import InputError
 
@@ -132,8 +129,8 @@ def test_a_log_of_a_newer_version_is_refused_and_left_alone(tmp_path):
 
 def test_an_event_of_a_newer_version_is_refused_with_its_place(log):
     log.append(STARTED, 0)
-    log._db.execute("""UPDATE records SET event = replace(event, '"schema": 1', '"schema": 7')""")
-    with pytest.raises(InputError, match=r"record 1: schema: expected 1 or older, got 7"):
+    log._db.execute(f"""UPDATE records SET event = replace(event, '"schema": {SCHEMA}', '"schema": {SCHEMA + 7}')""")
+    with pytest.raises(InputError, match=rf"record 1: schema: expected {SCHEMA} or older, got {SCHEMA + 7}"):
         log.records()
 
 
@@ -334,35 +331,17 @@ def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
             assert all(reader.frame(record.seq) for record in kept if record.frame)
 
 
-# --- export ---
+# --- room for pictures ---
 
 
-def test_a_session_is_exported_with_its_pictures(log, tmp_path):
-    session = log.append(STARTED, 0).seq
-    log.append(ruled("a", player="red"), 250, session, JPEG)
-    log.append(Paused(decided_by="blue"), 500, session)
-    other = log.append(STARTED, 600).seq
-    log.append(ruled("other"), 700, other, JPEG)
-    target = tmp_path / "session.zip"
-    log.export(session, target)
-    with zipfile.ZipFile(io.BytesIO(target.read_bytes())) as archive:
-        assert archive.testzip() is None
-        assert sorted(archive.namelist()) == ["frames/000002.jpg", "records.jsonl"]
-        assert archive.read("frames/000002.jpg") == JPEG
-        lines = [json.loads(line) for line in archive.read("records.jsonl").splitlines()]
-    assert [line["fact"] for line in lines] == ["session_started", "ruled", "paused"]
-    assert lines[1]["picture"] == "frames/000002.jpg"
-    place = ("seq", "session", "at_ms", "frame", "picture")
-    events = [decode(json.dumps({key: value for key, value in line.items() if key not in place}), "export") for line in lines]
-    assert events == [record.event for record in log.records(session)]
-
-
-def test_an_export_that_cannot_be_written_leaves_what_was_there(log, tmp_path):
-    session = log.append(STARTED, 0).seq
-    with pytest.raises(InputError, match="expected a folder"):
-        log.export(session, tmp_path / "nowhere" / "session.zip")
-    target = tmp_path / "session.zip"
-    target.write_bytes(b"the one before")
-    with pytest.raises(InputError, match="expected the number of a session"):
-        log.export(99, target)
-    assert target.read_bytes() == b"the one before"
+def test_the_oldest_pictures_make_room_and_no_ruling_is_lost(tmp_path):
+    with Log(tmp_path / "log.sqlite", frames_bytes=3 * len(JPEG)) as log:
+        one = log.append(STARTED, 0).seq
+        early = [log.append(ruled(f"a{k}"), k, one, JPEG).seq for k in range(2)]
+        two = log.append(STARTED, 100).seq
+        late = [log.append(ruled(f"b{k}"), k, two, JPEG).seq for k in range(2)]
+        assert [log.frame(seq) is not None for seq in early + late] == [False, True, True, True]
+        late += [log.append(ruled(f"c{k}"), k, two, JPEG).seq for k in range(2)]
+        assert [log.frame(seq) is not None for seq in early + late] == [False, False, False, True, True, True]
+        assert [record.frame for record in log.records(one)] == [False, False, False]
+        assert len(log.records()) == 8

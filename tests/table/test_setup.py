@@ -195,6 +195,18 @@ def setups(draw: st.DrawFn) -> Setup:
     )
 
 
+def test_doubts_about_lens_and_fiducials_are_kept(tmp_path: Path) -> None:
+    setup = parse_table(json.loads(GOOD))
+    places = 3 * len(setup.fiducials.markers)
+    rows = tuple(tuple(0.01 if i == k else 0.002 for i in range(places)) for k in range(places))
+    camera = msgspec.structs.replace(setup.camera, covariance=((9.0, 8.9), (8.9, 9.0)), first_estimate=True)
+    doubtful = msgspec.structs.replace(setup, camera=camera, fiducials=msgspec.structs.replace(setup.fiducials, covariance=rows))
+    save_table(doubtful, tmp_path / "table.json")
+    assert load_table(tmp_path / "table.json") == doubtful
+    save_table(setup, tmp_path / "table.json")
+    assert "covariance" not in (tmp_path / "table.json").read_text()
+
+
 @given(setups())
 def test_what_is_saved_is_read_back_the_same(tmp_path_factory: pytest.TempPathFactory, setup: Setup) -> None:
     path = tmp_path_factory.getbasetemp() / "table.json"

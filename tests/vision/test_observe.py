@@ -13,12 +13,11 @@ from scipy.optimize import linear_sum_assignment
 from table.observation import Observation, Unusable, observation_document
 from table.setup import load_table
 from vision.cameras.files import read_image
-from vision.finder import find
+from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
 from vision.left_over import left_over
 from vision.observe import observe
-from vision.paper import paper_light
 from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Scene, look_at
@@ -66,7 +65,7 @@ def test_what_no_piece_explains_is_told(read):
     """Take one piece away from what was read: what lies there is something unread, there and nowhere else."""
     case, frame, seen = read
     photo = Photo(frame.image, seen.camera, case.setup)
-    sight = find(photo, paper_light(frame.image, seen.camera, case.setup))
+    sight = search(view_of(photo), case.setup.colours)
     guesses = [
         Hypothesis(size_of(case, one), one.pose, *one.base_mm, one.heading_deg) for one in seen.pieces + seen.off_board if one.pose != "leaning"
     ]

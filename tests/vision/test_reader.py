@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from vision.fiducials import locate
+from vision.finder import DISC, search, view_of
 from vision.photo import Photo
 from vision.reader import TableReader
 from vision.render import Renderer
@@ -75,3 +76,26 @@ def test_after_the_camera_has_moved_everything_is_measured_anew():
     first, second = (reader(photo_of(case, pieces, 5, camera)) for camera in (look_at(eye, np.array([*ahead, 0.0]), 0.0), nudged))
     assert len(first.pieces) == len(second.pieces) > 0
     assert not {one.guess for one in first.pieces} & {one.guess for one in second.pieces}
+
+
+def test_the_finder_says_in_windows_what_it_says_of_the_whole_view(film):
+    (first, _, fewer, _), _ = film
+    colours = first.setup.colours
+    before = search(view_of(first), colours)
+    quick, whole = search(view_of(fewer), colours, before), search(view_of(fewer), colours)
+    assert 0 < quick.fresh.mean() < 0.3
+    assert (quick.answer != before.answer).any()
+    told = whole.answer[:DISC] > 0.5
+    assert ((quick.answer[:DISC] > 0.5) == told).mean() > 0.9999
+    assert np.abs(quick.answer[:DISC] - whole.answer[:DISC])[told].max() < 0.2
+    assert (quick.pieces == whole.pieces).mean() > 0.99
+
+
+def test_what_changes_little_by_little_is_seen_in_the_end(film):
+    (first, _, fewer, _), gone = film
+    reader = TableReader()
+    for share in np.linspace(0, 1, 9):
+        mixed = np.rint((1 - share) * first.image + share * fewer.image).astype(np.uint8)
+        read = reader(replace(first, image=mixed))
+    middle = gone.solid.vertices_mm.mean(axis=0)
+    assert np.linalg.norm(places(read) - middle, axis=1).min() > 0.5 * np.linalg.norm(gone.solid.vertices_mm[1] - gone.solid.vertices_mm[0])

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from table.solids import POSES
 from vision.fiducials import locate
-from vision.finder import Found, find
+from vision.finder import Found, search, view_of
 from vision.hypothesis import cast_down
-from vision.paper import paper_light
 from vision.photo import FlatView, Photo
 from vision.render import Renderer
 from vision.scene_cases import random_case
@@ -48,7 +47,7 @@ def test_vertices_poses_and_bases_are_seen_on_tables_of_every_kind():
         case = random_case(kind, seed)
         picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
         photo = Photo(picture, locate(picture, case.setup), case.setup)
-        sight = find(photo, paper_light(picture, photo.camera, case.setup))
+        sight = search(view_of(photo), case.setup.colours)
         looked = look_again([cut_of(one, sight.view) for one in sight.found if not one.is_disc], sight.view, case.setup.colours)
         for place in case.layout.placed:
             corners = cast_down(place.piece.solid.vertices_mm, photo.camera.eye_mm)
@@ -74,3 +73,21 @@ def test_a_crop_at_the_edge_of_the_view_is_no_trouble():
     picture = np.full((40, 40, 3), 90, np.uint8)
     assert Cut(np.array([0.0, 39.0]), 45.0, 3.0).of(picture).shape == (CROP_PX, CROP_PX, 3)
     assert len(look_again([Cut(np.array([-50.0, 500.0]), 0.0, 1.0)], FlatView(cv2.blur(picture, (3, 3)), 0.0, 0.0, 1.0), ("red", "blue"))) == 1
+
+
+def test_in_a_mirror_the_same_is_seen_the_other_way_round():
+    case = random_case("storm", 60002)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(2))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    view, colours = view_of(photo), case.setup.colours
+    height = view.code.shape[0]
+    mirror = FlatView(np.ascontiguousarray(view.code[::-1]), view.left_mm, 0.0, view.step_mm)
+    cuts = [cut_of(one, view) for one in search(view, colours).found]
+    turned = [Cut(np.array([cut.middle_px[0], height - 1 - cut.middle_px[1]]), -cut.turn_deg, cut.zoom) for cut in cuts]
+    assert len(cuts) > 10
+    for one, other in zip(look_again(cuts, view, colours), look_again(turned, mirror, colours), strict=True):
+        assert abs(one.there - other.there) < 0.05
+        seen, back = view.pixels(one.vertices_mm), mirror.pixels(other.vertices_mm) * [1, -1] + [0, height - 1]
+        if one.there > 0.5:
+            apart = np.linalg.norm(seen[:, None] - back[None], axis=2).min(axis=1)
+            assert apart.max() < 0.5, "pixels of the view"

@@ -9,8 +9,16 @@ from table.errors import InputError
 from table.setup import Setup
 from vision.frame import Frame
 
-SOURCES = {"folder": "vision.cameras.files", "simulated": "vision.cameras.simulated"}
-"""Name before the colon, and the module whose `open_camera(argument, setup)` makes that camera."""
+SOURCES = {
+    "picamera": "vision.cameras.picamera:open_camera",
+    "rpicam": "vision.cameras.rpicam:open_camera",
+    "v4l2": "vision.cameras.opencv:open_v4l2",
+    "stream": "vision.cameras.opencv:open_stream",
+    "video": "vision.cameras.video:open_camera",
+    "folder": "vision.cameras.files:open_camera",
+    "simulated": "vision.cameras.simulated:open_camera",
+}
+"""Name before the colon, and the module and function (argument, setup) that make that camera."""
 
 
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
@@ -37,14 +45,16 @@ class CameraPort(Protocol):
         """Let go of the device; closing twice is allowed, reading afterwards is a mistake (ValueError)."""
 
 
-def open_camera(spec: str, setup: Setup) -> CameraPort:
-    """The camera called `folder:PATH`, `simulated:...`; raises InputError for a name that is not known.
+def open_camera(spec: str, setup: Setup | None) -> CameraPort:
+    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not known.
 
-    What stands after the first colon goes to the source's own module as it is.
+    What stands after the first colon goes to the source's own module as it is.  Without a `setup`, before anything is known of the table, pictures
+    may have any size.
     """
     name, colon, argument = spec.partition(":")
     if name not in SOURCES or not colon:
         known = ", ".join(f"{source}:..." for source in SOURCES)
         raise InputError(f"camera: expected one of {known}, got {spec!r}")
-    camera: CameraPort = import_module(SOURCES[name]).open_camera(argument, setup)
+    module, function = SOURCES[name].split(":")
+    camera: CameraPort = getattr(import_module(module), function)(argument, setup)
     return camera

@@ -11,9 +11,9 @@ import numpy as np
 
 from table.errors import InputError
 from table.setup import Setup
+from vision.cameras.jpeg import JPEG, whole_jpeg
 from vision.frame import Frame, Image
 
-JPEG = b"\xff\xd8\xff"
 PNG = b"\x89PNG\r\n\x1a\n"
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 
@@ -39,7 +39,7 @@ def read_image(path: Path, setup: Setup | None = None) -> Frame:
 
 def decode_image(data: bytes, where: str) -> Image:
     """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
-    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: _whole_jpeg, PNG: _whole_png}
+    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: whole_jpeg, PNG: _whole_png}
     whole = next((check for start, check in checks.items() if data.startswith(start)), None)
     if whole is None:
         raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
@@ -66,7 +66,7 @@ class FolderCamera:
 
     simulated = False
 
-    def __init__(self, folder: Path, setup: Setup) -> None:
+    def __init__(self, folder: Path, setup: Setup | None) -> None:
         """Raises InputError for no such folder, no pictures in it, or a picture whose name is no time of its own."""
         if not folder.is_dir():
             raise InputError(f"camera: expected a folder of pictures, got {folder}")
@@ -103,38 +103,9 @@ class FolderCamera:
         self._closed = True
 
 
-def open_camera(argument: str, setup: Setup) -> FolderCamera:
+def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
     """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds, `000010250.jpg`."""
     return FolderCamera(Path(argument), setup)
-
-
-def _whole_jpeg(data: bytes) -> bool:
-    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put after it is theirs.
-
-    ITU-T T.81, B.1: a preview in the EXIF segment has an end marker of its own, so searching for one is not enough.
-    """
-    at = 2
-    while at + 4 <= len(data) + 2 and data[at : at + 1] == b"\xff":
-        marker = data[at + 1]
-        if marker == 0xD9:
-            return True
-        if marker == 0xFF:
-            at += 1
-            continue
-        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-        if marker == 0xDA:
-            at = _after_scan(data, at)
-    return False
-
-
-def _after_scan(data: bytes, at: int) -> int:
-    """Where the next marker begins that is neither a stuffed byte nor a restart."""
-    while (at := data.find(b"\xff", at)) >= 0:
-        following = data[at + 1 : at + 2]
-        if following and following != b"\x00" and not 0xD0 <= following[0] <= 0xD7:
-            return at
-        at += 1
-    return len(data)
 
 
 def _whole_png(data: bytes) -> bool:

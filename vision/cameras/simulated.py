@@ -78,8 +78,10 @@ class SimulatedCamera:
         self._closed = True
 
 
-def open_camera(argument: str, setup: Setup) -> SimulatedCamera:
+def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
     """`simulated:SEED`: a table of the kind that `setup` describes, with pieces thrown once and left to lie, in real time."""
+    if setup is None:
+        raise InputError("camera: expected a camera that looks at a target, got simulated, which shows tables only")
     if not (argument.isascii() and argument.isdigit()):
         raise InputError(f"camera: simulated: expected a number to make the table from, such as simulated:7, got {argument!r}")
     seed = int(argument)

@@ -6,7 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from engines.zamboni_wars.board import FACINGS
+from engines import zamboni_wars as game
+from engines.zamboni_wars.board import FACINGS, SPACES
 from engines.zamboni_wars.state import LAYER_SIZES
 from table.boards import Coasters
 from table.observation import Camera, Observation, SeenPiece
@@ -179,6 +180,77 @@ class RealTable:
         base_mm = at + self.rng.normal(0, READ_MM, 2) - size.slant_mm / 3 * ahead
         covariance = np.diag([READ_MM, READ_MM, READ_DEG]) ** 2
         return SeenPiece(colour, size.name, "lying", base_mm, heading_deg, lying(size, *base_mm, heading_deg), covariance, **more)
+
+
+NOTHING = Observation(0, 0, None)
+"""An observation before the one that is judged, with nothing on it that could be compared."""
+
+
+class Evening:
+    """A game on a table, its record, and what may go wrong between two moves."""
+
+    def __init__(self, seed, players="yellow red blue"):
+        self.chance, self.rng = Random(seed), np.random.default_rng(seed)
+        self.state = game.start(players.split(), {})
+        self.table = RealTable(self.state, self.rng)
+        self.said = []
+        self.before = self.seen = NOTHING
+
+    def judge(self, table=None):
+        self.seen = (table or self.table).seen()
+        return game.judge(self.state, self.seen, self.before, self.table.BOARD)
+
+    def count(self, verdict):
+        """Play what a verdict says."""
+        for move in verdict.moves:
+            self.state = game.play(self.state, game.parse_move(move))
+        self.said.append(verdict)
+        self.before = self.seen
+        return verdict
+
+    def roll(self, player=None):
+        return game.hear(self.state, {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)})
+
+    def drive(self):
+        """A legal drive, those that aim preferred, and the verdict on it."""
+        drives = [drive for drive in game.legal_moves(self.state) if (drive.space, drive.facing) != (self.state.mover.space, self.state.mover.facing)]
+        aimed = [drive for drive in drives if str(game.play(self.state, drive).phase).startswith("fire")]
+        drive = self.chance.choice(aimed or drives)
+        self.table.drive(self.state.to_move, drive.space, drive.facing)
+        return drive, self.judge()
+
+    @property
+    def phase(self):
+        return game.state_document(self.state)["phase"]
+
+    def others(self):
+        return [player for player in self.state.left if player != self.state.to_move]
+
+    def free(self):
+        taken = {nest.space for nest in self.state.left.values()}
+        return [space for space in SPACES if space not in taken]
+
+
+def set_at(line, seed=0):
+    """An evening in the state `zambonis ...; to_move ...; phase ...`."""
+    evening = Evening(seed)
+    evening.state = game.State.parse(
+        f"players yellow red blue; {line}; dice -; board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off roll_off=each fire=may."
+    )
+    evening.table = RealTable(evening.state, evening.rng)
+    return evening
+
+
+@pytest.fixture(scope="session")
+def begin():
+    """Begins an evening: `begin(seed, players)`."""
+    return Evening
+
+
+@pytest.fixture(scope="session")
+def at():
+    """Begins one in the middle of a game: `at("zambonis ...; to_move ...; phase ...")`."""
+    return set_at
 
 
 @pytest.fixture(scope="session")

@@ -3,66 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 import numpy as np
 import pytest
 
 from engines import zamboni_wars as game
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
-from engines.zamboni_wars.board import FACINGS, SPACES, Space
+from engines.zamboni_wars.board import FACINGS, Space
 from engines.zamboni_wars.moves import Drive
 from table.boards import Coasters, Hex
 from table.errors import InputError
-from table.observation import Observation
-
-ANYTHING = Observation(0, 0, None)
-"""An observation before the one that is judged, with nothing on it that could be compared."""
-
-
-class Evening:
-    """A game on a table, its record, and what may go wrong between two moves."""
-
-    def __init__(self, real_table, seed, players="yellow red blue"):
-        self.chance, self.rng = Random(seed), np.random.default_rng(seed)
-        self.state = game.start(players.split(), {})
-        self.table = real_table(self.state, self.rng)
-        self.said = []
-        self.before = self.seen = ANYTHING
-
-    def judge(self, table=None):
-        self.seen = (table or self.table).seen()
-        return game.judge(self.state, self.seen, self.before, self.table.BOARD)
-
-    def count(self, verdict):
-        """Play what a verdict says."""
-        for move in verdict.moves:
-            self.state = game.play(self.state, game.parse_move(move))
-        self.said.append(verdict)
-        self.before = self.seen
-        return verdict
-
-    def roll(self, player=None):
-        return game.hear(self.state, {"player": player or self.state.to_move, "die": self.chance.randint(1, 6)})
-
-    def drive(self):
-        """A legal drive, those that aim preferred, and the verdict on it."""
-        drives = [drive for drive in game.legal_moves(self.state) if (drive.space, drive.facing) != (self.state.mover.space, self.state.mover.facing)]
-        aimed = [drive for drive in drives if str(game.play(self.state, drive).phase).startswith("fire")]
-        drive = self.chance.choice(aimed or drives)
-        self.table.drive(self.state.to_move, drive.space, drive.facing)
-        return drive, self.judge()
-
-    @property
-    def phase(self):
-        return game.state_document(self.state)["phase"]
-
-    def others(self):
-        return [player for player in self.state.left if player != self.state.to_move]
-
-    def free(self):
-        taken = {nest.space for nest in self.state.left.values()}
-        return [space for space in SPACES if space not in taken]
 
 
 def wrong_drive(evening, table):
@@ -212,8 +162,8 @@ def shoot(evening, who):
 
 
 @pytest.mark.parametrize(("seed", "players"), [(0, "yellow red blue"), (1, "yellow blue"), (2, "yellow red blue green"), (3, "red blue green")])
-def test_games_with_everything_that_goes_wrong(real_table, seed, players):
-    evening = Evening(real_table, seed, players)
+def test_games_with_everything_that_goes_wrong(begin, seed, players):
+    evening = begin(seed, players)
     started = game.judge(evening.state, evening.table.seen(), None, evening.table.BOARD)
     assert (type(started), started.code, started.moves) == (Accepted, "zamboni.start", ())
     for _ in range(18):
@@ -223,18 +173,8 @@ def test_games_with_everything_that_goes_wrong(real_table, seed, players):
         assert isinstance(evening.judge(), Waiting)
 
 
-def at(real_table, line, seed=0):
-    """An evening in the state `zambonis ...; to_move ...; phase ...`."""
-    evening = Evening(real_table, seed)
-    evening.state = game.State.parse(
-        f"players yellow red blue; {line}; dice -; board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off roll_off=each fire=may."
-    )
-    evening.table = real_table(evening.state, evening.rng)
-    return evening
-
-
-def test_the_set_up_is_accepted_once_it_is_right(real_table):
-    evening = Evening(real_table, 1)
+def test_the_set_up_is_accepted_once_it_is_right(begin):
+    evening = begin(1)
     unset = evening.table.copy()
     unset.drive("red", Space.parse("f5"), "S")
     del unset.nests["blue"]
@@ -243,8 +183,8 @@ def test_the_set_up_is_accepted_once_it_is_right(real_table):
     assert waiting.said == ("Set up the board: Red's Zamboni lies on f5, looking S, and belongs on f6, looking S. Blue's Zamboni is missing.")
 
 
-def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(real_table):
-    evening = Evening(real_table, 2)
+def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(begin):
+    evening = begin(2)
     evening.table.drive("yellow", Space.parse("c6"), "E")
     waiting = evening.judge()
     assert (type(waiting), waiting.player) == (Waiting, "yellow")
@@ -252,13 +192,14 @@ def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(real_table
     assert evening.judge().moves == ("c6 E",)
 
 
-def test_the_last_piece_is_shot_without_a_die_and_taken_off(real_table):
-    evening = at(real_table, "zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase fire red")
+def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
+    evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase fire red")
     assert evening.judge().said == "Yellow may fire at red or hold fire."
     evening.table.strip("red")
     where = evening.table.BOARD.cell_mm * np.array([5.5, 5.5])
     unread = replace(evening.table.seen(), unread_mm=(where,))
-    assert isinstance(game.judge(evening.state, unread, ANYTHING, evening.table.BOARD), Waiting), "something is there that was not read"
+    assert isinstance(game.judge(evening.state, unread, evening.before, evening.table.BOARD), Waiting), "something is there that was not read"
+    assert game.judge(evening.state, unread, unread, evening.table.BOARD).code == "zamboni.hit", "it was there before"
     hit = evening.count(evening.judge())
     assert (hit.code, hit.moves, hit.said) == (
         "zamboni.hit",
@@ -267,9 +208,9 @@ def test_the_last_piece_is_shot_without_a_die_and_taken_off(real_table):
     )
 
 
-def test_a_piece_is_off_when_the_next_player_rolls(real_table):
+def test_a_piece_is_off_when_the_next_player_rolls(at):
     """The camera may be blind to a nest for a while: the game goes on, and the next look tells whether it was true."""
-    evening = at(real_table, "zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
     hit = evening.count(game.hear(evening.state, {"player": "red", "die": 4}))
     assert (type(hit), hit.code, hit.player, hit.moves) == (Accepted, "zamboni.hit", "yellow", ("take red", "roll 4"))
     assert isinstance(evening.judge(), OutOfSync), "the large piece still lies there"
@@ -284,8 +225,8 @@ def test_a_piece_is_off_when_the_next_player_rolls(real_table):
         ("zambonis e5 E 3, e2 N 3, f1 W 3; to_move red; phase fire yellow", "blue", "zamboni.roll", ("hold", "roll 5")),
     ],
 )
-def test_a_roll_tells_what_happened_before_it(real_table, line, roller, code, moves):
-    evening = at(real_table, line)
+def test_a_roll_tells_what_happened_before_it(at, line, roller, code, moves):
+    evening = at(line)
     verdict = game.hear(evening.state, {"player": roller, "die": 5})
     assert (verdict.code, verdict.moves) == (code, moves)
 
@@ -298,23 +239,23 @@ def test_a_roll_tells_what_happened_before_it(real_table, line, roller, code, mo
         ("e5", "red", ("e2 N", "fire yellow", "die 5")),
     ],
 )
-def test_a_zamboni_may_end_where_it_began_which_nothing_on_the_table_shows(real_table, yellow, roller, moves):
-    evening = at(real_table, f"zambonis {yellow} E 3, e2 N 3, f1 W 3; to_move red; phase move 4")
+def test_a_zamboni_may_end_where_it_began_which_nothing_on_the_table_shows(at, yellow, roller, moves):
+    evening = at(f"zambonis {yellow} E 3, e2 N 3, f1 W 3; to_move red; phase move 4")
     asked = game.hear(evening.state, {"player": roller, "die": 5})
     assert isinstance(asked, Ambiguous)
     assert [choice.moves for choice in asked.choices] == [moves, ()]
 
 
-def test_the_piece_that_was_taken_does_not_stay_on_the_board(real_table):
-    evening = at(real_table, "zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
+def test_the_piece_that_was_taken_does_not_stay_on_the_board(at):
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
     evening.table.strip("red")
     evening.table.spare.append(("red", (*evening.table.place(Space.parse("b2"), "N"), 3)))
     assert evening.judge().said == "Take the red large piece on b2 off the board."
 
 
-def test_two_readings_that_are_both_legal_are_asked_about(real_table):
+def test_two_readings_that_are_both_legal_are_asked_about(at):
     """Halfway between N and NE, and both can be reached (ruling zamboni_wars.1)."""
-    evening = at(real_table, "zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 1")
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 1")
     middle, _ = evening.table.place(Space.parse("c6"), "N", mm=2)
     evening.table.nests["yellow"] = (middle, 67.5, 3)
     asked = evening.judge()
@@ -324,9 +265,9 @@ def test_two_readings_that_are_both_legal_are_asked_about(real_table):
     assert {choice.moves for choice in asked.choices} == {("c6 NE",), ()}, "or it has not moved yet"
 
 
-def test_of_two_readings_the_legal_one_is_taken(real_table):
+def test_of_two_readings_the_legal_one_is_taken(at):
     """A millimetre over the edge of c6, where no roll of 2 leads, looking E."""
-    evening = at(real_table, "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
     cell_mm = evening.table.BOARD.cell_mm
     evening.table.nests["yellow"] = (np.array([3.0 * cell_mm + 1, 5.5 * cell_mm]), 0.0, 3)
     assert evening.judge().moves == ("c6 E",)
@@ -336,44 +277,44 @@ def test_of_two_readings_the_legal_one_is_taken(real_table):
     assert refused.said.endswith("Put back yellow's large nest on a6, looking E.")
 
 
-def test_nobody_is_refused_anything_because_of_a_doubtful_reading(real_table):
-    evening = at(real_table, "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
     table = evening.table
     others = [table.read(player, *table.nests[player]) for player in ("red", "blue")]
     far = (*table.place(Space.parse("e3"), "N"), 3)
     for doubt in ({"pose_probability": 0.9}, {"colour_probability": 0.9}, {"size_probability": 0.9}):
         seen = replace(table.seen(), pieces=(*others, table.read("yellow", *far, **doubt)))
-        verdict = game.judge(evening.state, seen, ANYTHING, table.BOARD)
+        verdict = game.judge(evening.state, seen, evening.before, table.BOARD)
         assert (type(verdict), verdict.code) == (CannotSee, "zamboni.doubt")
         near = replace(seen, pieces=(*others, table.read("yellow", *table.place(Space.parse("c6"), "E"), 3, **doubt)))
-        assert game.judge(evening.state, near, ANYTHING, table.BOARD).moves == ("c6 E",), "the rules help"
+        assert game.judge(evening.state, near, evening.before, table.BOARD).moves == ("c6 E",), "the rules help"
 
 
-def test_a_size_that_was_misread_before_already_is_held_against_nobody(real_table):
+def test_a_size_that_was_misread_before_already_is_held_against_nobody(at):
     """Only what changed since the last ruling can have been done by a hand."""
-    evening = at(real_table, "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
     table = evening.table
     others = [table.read("red", *table.nests["red"][:2], 2), table.read("blue", *table.nests["blue"])]
     before = replace(table.seen(), pieces=(table.read("yellow", *table.nests["yellow"]), *others))
     driven = replace(before, pieces=(table.read("yellow", *table.place(Space.parse("c6"), "E"), 3), *others))
     assert game.judge(evening.state, driven, before, table.BOARD).moves == ("c6 E",)
     assert isinstance(game.judge(evening.state, before, before, table.BOARD), Waiting)
-    assert game.judge(evening.state, before, ANYTHING, table.BOARD).tried == ("take red",)
+    assert game.judge(evening.state, before, evening.before, table.BOARD).tried == ("take red",)
 
 
-def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(real_table):
-    evening = Evening(real_table, 3)
-    assert isinstance(game.judge(evening.state, evening.table.seen(hand=True), ANYTHING, evening.table.BOARD), Waiting)
+def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(begin):
+    evening = begin(3)
+    assert isinstance(game.judge(evening.state, evening.table.seen(hand=True), evening.before, evening.table.BOARD), Waiting)
     for probability, kind in ((1.0, Waiting), (0.9, CannotSee)):
         seen = evening.table.seen()
         standing = replace(seen.pieces[0], pose="upright", pose_probability=probability)
-        verdict = game.judge(evening.state, replace(seen, pieces=(standing, *seen.pieces[1:])), ANYTHING, evening.table.BOARD)
+        verdict = game.judge(evening.state, replace(seen, pieces=(standing, *seen.pieces[1:])), evening.before, evening.table.BOARD)
         assert isinstance(verdict, kind)
 
 
-def test_a_cover_die_that_may_lie_in_two_places_is_asked_about(real_table):
+def test_a_cover_die_that_may_lie_in_two_places_is_asked_about(begin, real_table):
     """The camera does not see cover dice: where a drive may have pushed one two ways, people say which."""
-    evening = Evening(real_table, 4)
+    evening = begin(4)
     evening.state = game.State.parse(
         "players yellow blue; zambonis c3 S 1, e3 NW 3; to_move yellow; phase move 4; dice b2; board yellow=SE red=SW green=NE blue=NW; "
         "rulings warp=off cover=on roll_off=each fire=may."
@@ -392,13 +333,13 @@ def test_a_cover_die_that_may_lie_in_two_places_is_asked_about(real_table):
         ({"player": "red", "hold": False}, "hold"),
     ],
 )
-def test_what_cannot_be_understood(real_table, said, expected):
+def test_what_cannot_be_understood(begin, said, expected):
     with pytest.raises(InputError, match=expected):
-        game.hear(Evening(real_table, 5).state, said)
+        game.hear(begin(5).state, said)
 
 
-def test_firing_may_be_said(real_table):
-    evening = at(real_table, "zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase fire red")
+def test_firing_may_be_said(at):
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase fire red")
     refused = game.hear(evening.state, {"player": "yellow", "fire": "blue"})
     assert (type(refused), refused.evidence["violation"]) == (Refused, "zamboni.fire.line")
     evening.count(game.hear(evening.state, {"player": "yellow", "fire": "red"}))

@@ -1,0 +1,166 @@
+"""From settled observations of the board to verdicts.
+
+`before` is always the settled observation that the last accepted verdict rested on (None: not known): what moved, came new
+or is gone is told by comparing the two; how pieces lie that lie still was decided when they came to lie there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from engines.errors import Violation
+from engines.ice_storm import words
+from engines.ice_storm.examples import settlements
+from engines.ice_storm.fire import captures
+from engines.ice_storm.look import Look
+from engines.ice_storm.moves import Capture, Settle
+from engines.ice_storm.place import Piece
+from engines.ice_storm.rules import ATTACK, DOUBT, FIRE, outcome, play, shots, turn, violation
+from engines.ice_storm.state import State
+from engines.ice_storm.throws import judge_throw, out_of_sync, unclear
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
+from table.boards import Board, Chessboard
+from table.errors import InputError
+from table.observation import Observation, SeenPiece
+
+SETTLED_TOGETHER = 2
+"""So many pieces at most are settled at once to tell whether a shot hits."""
+
+
+def judge(state: State, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
+    """What happened on a board on which nothing moves any more."""
+    assert isinstance(board, Chessboard), "set_up sees to that"
+    if ended := outcome(state):
+        return Waiting(code="storm.over", said=f"The game is over: {ended}.", rests_on="Scoring")
+    if seen.hand:
+        return Waiting(code="storm.hand", said="A hand is over the board.", player=state.next or state.attacker)
+    if any(_too_long(piece, board) for piece in seen.pieces):
+        said = f"The pieces are too long for squares of {board.square_mm:.1f} mm: take smaller ones or a larger board."
+        return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
+    look = Look(state, seen, before, board)
+    return judge_throw(look) if state.next else _judge_attack(look)
+
+
+def hear(_state: State, said: Mapping[str, Any]) -> Verdict:
+    """Nothing is heard in Ice Storm: raises InputError."""
+    raise InputError(f"input: expected nothing, Ice Storm is decided by the board alone, got {dict(said)}")
+
+
+def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
+    """Nothing is measured but what verdicts tell."""
+    return {}
+
+
+def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
+    """Can it touch three squares in a row?"""
+    corners = piece.solid.vertices_mm
+    sides_mm = np.linalg.norm(corners[:4] - corners[4], axis=1)
+    diagonal_mm = float(np.linalg.norm(corners[2] - corners[0]))
+    return max(float(sides_mm.max()), diagonal_mm) >= board.square_mm
+
+
+def _judge_attack(look: Look) -> Verdict:
+    """Somebody fires: one enemy piece is taken away, and nothing else changes."""
+    state, attacker = look.state, str(look.state.attacker)
+    if (unread := unclear(look)) is not None:
+        return unread
+    if look.new or look.elsewhere:
+        return out_of_sync(look, "Put it right.")
+    if len(look.gone) > 1:
+        return _several(look, attacker)
+    if look.gone:
+        return _capture(look, look.gone[0])
+    can = captures(state.pieces, attacker)
+    if not any(can.values()):
+        return _who_can(look, attacker)
+    return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker)
+
+
+def _several(look: Look, attacker: str) -> Refused:
+    names = words.named(look.gone)
+    said = f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that {attacker} takes."
+    tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
+    return refusal(Violation("storm.attack", ATTACK, said), attacker, tried, {"move": " ".join(piece.colour for piece in look.gone)})
+
+
+def _capture(look: Look, target: Piece) -> Verdict:
+    """One piece is gone: taken by who fires now, or by somebody else where it is too close to call who that is."""
+    state = look.state
+    attacker = str(state.attacker)
+    move = Capture(target.colour, target.number)
+    wrong = violation(state, move)
+    if wrong is None:
+        return _accept(state, target, move)
+    explained = list(_settled(state, move))
+    evidence = _evidence(state, target)
+    if not explained:
+        said = f"{wrong.said} Put {target.name} back."
+        return refusal(Violation(wrong.code, wrong.clause, said), attacker, (str(move),), evidence)
+    choices = [_choice(state, settles, move) for settles in explained]
+    choices.append(Choice(f"Not so: {target.name} is put back", ()))
+    said = f"Whether {target.name} was rightly taken hangs on what is too close to call. Look closely and decide together."
+    return Ambiguous(code="storm.too_close", said=said, rests_on=f"Attack; {DOUBT}", player=attacker, choices=tuple(choices), evidence=evidence)
+
+
+def _accept(state: State, target: Piece, move: Capture) -> Accepted:
+    attacker = str(state.attacker)
+    said = f"{words.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
+    return Accepted(code="storm.attack", said=said, rests_on=FIRE, player=attacker, moves=(str(move),), evidence=_evidence(state, target))
+
+
+def _follow(after: State) -> str:
+    """Whose turn it is, or what the round brought once nobody can fire."""
+    if not after.round_over:
+        return turn(after)
+    points = ", ".join(f"{player} {count}" for player, count in zip(after.players, after.points, strict=True))
+    return f"Nobody can fire any more; the round brought {points}. {turn(after)}"
+
+
+def _evidence(state: State, target: Piece) -> dict[str, Any]:
+    """All shots at a piece by those who may fire now."""
+    return {"move": target.colour, "target": str(target), "shots": [str(shot) for shot in shots(state) if shot.target == target.name]}
+
+
+def _who_can(look: Look, attacker: str) -> Ambiguous:
+    """All that the attacker may hit is too close to call: how do the pieces lie on which it hangs?"""
+    state = look.state
+    aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
+    doubtful = [piece for piece in state.pieces if piece.name in aimed and piece.place.in_doubt]
+    choices = [Choice(f"{settle.name} lies {words.place(settle.place)}", (str(settle),)) for settle in settlements(doubtful[:1])]
+    said = f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name} lies. Look closely and decide together."
+    evidence = {"shots": [*map(str, shots(state))]}
+    return Ambiguous(code="storm.too_close", said=said, rests_on=f"Attack; {DOUBT}", player=attacker, choices=tuple(choices), evidence=evidence)
+
+
+def _settled(state: State, move: Capture) -> Iterator[tuple[Settle, ...]]:
+    """Fewest decisions about what is too close to call that make a capture legal, by whoever then fires."""
+    every = list(settlements(state.pieces))
+    for count in range(1, SETTLED_TOGETHER + 1):
+        found = []
+        for settles in combinations(every, count):
+            after = _after(state, settles)
+            if after and after.attacker and violation(after, move) is None:
+                found.append(settles)
+        if found:
+            yield from found
+            return
+
+
+def _after(state: State, settles: Iterable[Settle]) -> State | None:
+    """With these decisions made; None where they cannot all be."""
+    for settle in settles:
+        if violation(state, settle):
+            return None
+        state = play(state, settle)
+    return state
+
+
+def _choice(state: State, settles: tuple[Settle, ...], move: Capture) -> Choice:
+    lie = "; ".join(f"{settle.name} lies {words.place(settle.place)}" for settle in settles)
+    after = _after(state, settles)
+    assert after is not None, "they were found so"
+    return Choice(f"{lie}: {after.attacker} takes {move.colour}{move.number}", (*map(str, settles), str(move)))

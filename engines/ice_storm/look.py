@@ -1,0 +1,206 @@
+"""A settled table set beside the state: which piece is which, where it lies now, what is new and what is gone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from engines.ice_storm.place import Piece, Place, readings
+from engines.ice_storm.state import State
+from engines.ice_storm.touches import Touches, touches
+from engines.still import CARRIED_MM, moved, travel_mm
+from table.boards import Chessboard
+from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array
+
+KNOCKED_SQUARES = 1.5
+"""The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+_NEVER_MM = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The table `now` against the state; `before` says where the pieces lay, where it shows them as the state has them."""
+
+    state: State
+    now: Observation
+    before: Observation | None
+    board: Chessboard
+
+    @property
+    def first(self) -> bool:
+        """Is the next throw the first of a round?"""
+        return self.state.round_over or self.state.thrown == 0
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What lies on the board by the record; nothing once a round is over."""
+        return () if self.state.round_over else self.state.pieces
+
+    def touches(self, piece: SeenPiece) -> Touches:
+        """What a piece touches, by the ruling in force."""
+        if id(piece) not in self._touched:
+            self._touched[id(piece)] = touches(piece, self.board, dict(self.state.rulings)["touching"])
+        return self._touched[id(piece)]
+
+    @cached_property
+    def _touched(self) -> dict[int, Touches]:
+        """By the identity of a piece, which this look keeps alive."""
+        return {}
+
+    @cached_property
+    def seen(self) -> tuple[SeenPiece, ...]:
+        """What is seen; a piece of unsure colour that lies exactly where one was ruled on is that piece."""
+
+        def recall(piece: SeenPiece) -> SeenPiece:
+            were = [was for was in (self.before.pieces if self.before else ()) if not moved(was, piece)]
+            return replace(piece, colour=were[0].colour, colour_probability=1.0) if piece.colour_probability < SURE and len(were) == 1 else piece
+
+        return tuple(map(recall, self.now.pieces))
+
+    @cached_property
+    def found(self) -> dict[str, SeenPiece]:
+        """Pieces of the state by name, as they are seen on the board, such that they travelled least in all."""
+        found: dict[str, SeenPiece] = {}
+        for own, there in _by_colour(self.pieces, self._on_board):
+            travelled = np.array([[self._travel_mm(piece, now) for now in there] for piece in own])
+            found |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(travelled), strict=True) if travelled[i, j] < _NEVER_MM}
+        return found
+
+    @cached_property
+    def gone(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not on the board."""
+        return tuple(piece for piece in self.pieces if piece.name not in self.found)
+
+    @cached_property
+    def new(self) -> tuple[SeenPiece, ...]:
+        """Pieces on the board, or too close to call, that the state does not know."""
+        known = set(map(id, self.found.values()))
+        return tuple(piece for piece in self._on_board if id(piece) not in known)
+
+    @cached_property
+    def leftover(self) -> bool:
+        """Does a piece of the round before still lie on the board?"""
+        known = set(map(id, self._on_board))
+        return any(id(piece) not in known and self.touches(piece).on_board is not False for piece in self.seen)
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """By name, how pieces lie that were moved and lie otherwise than the state says."""
+        places: dict[str, Place] = {}
+        for piece in self.pieces:
+            now = self.found.get(piece.name)
+            place = self.touches(now).place if now else None
+            if now and place and place != piece.place and self._moved(piece, now):
+                places[piece.name] = place
+        return places
+
+    @cached_property
+    def elsewhere(self) -> dict[str, Place]:
+        """Of those, the ones that cannot lie as the state says, however what is too close to call is read."""
+        lay = {piece.name: piece.place for piece in self.pieces}
+        return {name: place for name, place in self.places.items() if not _compatible(lay[name], place)}
+
+    @cached_property
+    def came_out(self) -> Counter[str]:
+        """Colours of what lies off the board, or partly off, where nothing lay before."""
+        return Counter(self.now_outside[j].colour for j in range(len(self.now_outside)) if j not in {j for _, j in self._stayed_outside})
+
+    @cached_property
+    def left(self) -> Counter[str]:
+        """Colours of what lay off the board before, and does not lie there any more."""
+        return Counter(self._then_outside[i].colour for i in range(len(self._then_outside)) if i not in {i for i, _ in self._stayed_outside})
+
+    @cached_property
+    def unread_mm(self) -> tuple[Array, ...]:
+        """Places (2,) on the board where something lies that could not be read, and nothing of the kind lay before."""
+        were = self.before.unread_mm if self.before else ()
+        return tuple(place for place in self.now.unread_mm if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Where table and record disagree, a sentence a piece."""
+        gone = [f"{piece} is not on the board." for piece in self.gone]
+        lie = [f"{self.state.named(name)} lies on {place} now." for name, place in self.elsewhere.items()]
+        new = [f"A {piece.colour} piece on {self.touches(piece).place} is not in the record." for piece in self.new]
+        return (*gone, *lie, *new)
+
+    def where_mm(self, piece: Piece) -> Array:
+        """Where a piece of the state lay before, or about there, (2,)."""
+        if was := self._lay.get(piece.name):
+            return was.base_mm
+        squares = np.array(sorted(piece.place.squares), float)
+        return np.asarray(np.asarray(self.board.origin_mm) + self.board.square_mm * (squares.mean(axis=0) + 0.5))
+
+    @cached_property
+    def _on_board(self) -> list[SeenPiece]:
+        """What is on the board or too close to call, but for pieces that lay there before and are none of the state's."""
+        return [
+            piece
+            for piece in self.seen
+            if self.touches(piece).on_board is not False and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
+        ]
+
+    @cached_property
+    def _lay(self) -> dict[str, SeenPiece]:
+        """The pieces of the state as they were seen before, those that then lay as the state says."""
+        lay: dict[str, SeenPiece] = {}
+        for own, there in _by_colour(self.pieces, self.before.pieces if self.before else ()):
+            fits = np.array([[_compatible(piece.place, self.touches(was).place) for was in there] for piece in own], float)
+            lay |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(-fits), strict=True) if fits[i, j]}
+        return lay
+
+    @cached_property
+    def _dead(self) -> list[SeenPiece]:
+        """What lay before and is none of the state's pieces."""
+        alive = set(map(id, self._lay.values()))
+        return [was for was in self.before.pieces if id(was) not in alive] if self.before else []
+
+    @cached_property
+    def now_outside(self) -> list[SeenPiece]:
+        """What lies off the board or partly off."""
+        return [*self.now.off_board, *(piece for piece in self.seen if self.touches(piece).on_board is False)]
+
+    @cached_property
+    def _then_outside(self) -> list[SeenPiece]:
+        """What lay there before; where that is not known, what lies there now."""
+        return [*self.before.off_board, *self._dead] if self.before else self.now_outside
+
+    @cached_property
+    def _stayed_outside(self) -> list[tuple[int, int]]:
+        """Indexes, then and now, of what lies off the board where it lay before."""
+        then, now = self._then_outside, self.now_outside
+        return [(i, j) for i, a in enumerate(then) for j, b in enumerate(now) if a.colour == b.colour and travel_mm(a, b) <= CARRIED_MM]
+
+    def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
+        """How far a piece of the state travelled if it is this one."""
+        was = self._lay.get(piece.name)
+        if was is None:
+            return 0.0 if _compatible(piece.place, self.touches(now).place) else self.board.square_mm
+        middle_mm = float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
+        return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
+
+    def _moved(self, piece: Piece, now: SeenPiece) -> bool:
+        """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture."""
+        was = self._lay.get(piece.name)
+        if was is None:
+            return not _compatible(piece.place, self.touches(now).place)
+        unsure = min(was.pose_probability, now.pose_probability) < SURE
+        return moved(replace(was, pose=now.pose) if unsure else was, now)
+
+
+def _by_colour(pieces: Iterable[Piece], seen: Iterable[SeenPiece]) -> list[tuple[list[Piece], list[SeenPiece]]]:
+    """Pieces of the record and pieces seen of each colour that both have."""
+    own, there = [*pieces], [*seen]
+    colours = dict.fromkeys(piece.colour for piece in own if any(other.colour == piece.colour for other in there))
+    return [([a for a in own if a.colour == colour], [b for b in there if b.colour == colour]) for colour in colours]
+
+
+def _compatible(a: Place, b: Place | None) -> bool:
+    """Can one piece lie in both ways?"""
+    return b is not None and not set(readings(a)).isdisjoint(readings(b))

@@ -1,0 +1,258 @@
+"""Ruling on a throw that was seen: where it and what it moved came to rest, legal or to be repeated, decided or to be asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engines.errors import Violation
+from engines.ice_storm import words
+from engines.ice_storm.look import Look
+from engines.ice_storm.moves import LEANING, OFF, Change, Throw
+from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from table.clearance import clearance
+from table.observation import SURE, SeenPiece
+from table.solids import Solid
+
+LEAN_MM = 3.0
+"""Pieces that are read this near to each other may touch."""
+UNREAD_MM = 40.0
+"""Something unread this near to where a piece lay may be that piece."""
+
+
+class _Rest(NamedTuple):
+    """One way to read how a piece came to rest, as people say it; `place` None: off the board, `leans`: on another piece."""
+
+    said: str
+    place: Place | None
+    leans: bool = False
+
+
+def judge_throw(look: Look) -> Verdict:
+    """What happened on the board while pieces are thrown."""
+    player = str(look.state.next)
+    if look.first and (look.leftover or len(look.new) != 1):
+        return _before_the_round(look, player)
+    strangers = [piece for piece in look.new if piece.colour != player]
+    if len(look.new) == 2 and len(strangers) == 1:
+        return _two(look, player)
+    if strangers:
+        return _stranger(look, strangers[0], player)
+    if len(look.new) > 1:
+        return _taken_back(look, "storm.throw.two", f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.")
+    if look.new:
+        return _thrown(look, player, look.new[0])
+    return _nothing_new(look, player)
+
+
+def _before_the_round(look: Look, player: str) -> Verdict:
+    """The board is cleared for the first throw; where that went off it nothing but the piece beside the board tells."""
+    beside = [piece.colour for piece in look.now_outside]
+    if look.leftover or look.new or beside != [player]:
+        said = "Clear the board. " if look.leftover or look.new else ""
+        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+    said = f"A {player} piece lies beside the empty board. Was it thrown?"
+    choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
+    return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+
+
+def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
+    """One piece more of the player who throws next."""
+    if (unread := unclear(look)) is not None:
+        return unread
+    return _decide(look, player, _readings(look, player, piece), _not_seen_outside(look, Counter()), _evidence(look, piece))
+
+
+def _decide(look: Look, player: str, read: list[tuple[str, Throw]], hidden: str, evidence: dict[str, Any]) -> Verdict:
+    """Rule on the throw where there is one reading of it; else ask which is right.  `hidden` are pieces that nobody knows where they are."""
+    if len(read) == 1 and not hidden:
+        return rule(look, read[0][1], evidence)
+    code, said, rests_on = "storm.too_close", f"How {player}'s throw came to rest is too close to call.", f"{DEPLOYMENT}; {DOUBT}"
+    if hidden:
+        code, said, rests_on = "storm.vanished", f"Was {hidden} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
+    knocked = f"; {hidden} was knocked off" if hidden else ""
+    choices = [Choice(f"{text}{knocked}", () if throw.again else (str(throw),)) for text, throw in read]
+    choices.append(Choice("Not so: put it right", ()))
+    return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
+    """The verdict on a throw that can be read in one way only."""
+    state = look.state
+    if wrong := violation(state, throw):
+        return refusal(wrong, throw.player, (str(throw),), evidence)
+    after = play(state, throw)
+    code = "storm.throw" if throw.place else "storm.throw.wasted"
+    rests_on = f"{DEPLOYMENT}; ruling ice_storm.7" if any(change.place is None for change in throw.changes) else DEPLOYMENT
+    said = f"{words.throw(state, throw)} {turn(after)}"
+    return Accepted(code=code, said=said, rests_on=rests_on, player=throw.player, moves=(str(throw),), evidence=evidence)
+
+
+def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """Every throw that the table may show, with what is in question about it in words."""
+    found = []
+    for rest in _rests(look, piece):
+        for said, changes in _changes(look):
+            text = "; ".join(filter(None, [f"{player.capitalize()}'s piece {rest.said}", said]))
+            found.append((text, Throw(player, None if rest.leans else rest.place, changes, LEANING if rest.leans else "")))
+    return found
+
+
+def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
+    """How the thrown piece may have come to rest."""
+    leans = _leans(look, piece)
+    rests = [_Rest("leans on another piece and is thrown again", None, leans=True)] if leans is not False else []
+    if leans is not True:
+        rests += _lies(look.touches(piece).place)
+    return rests
+
+
+def _lies(place: Place | None) -> Iterator[_Rest]:
+    """On the board, off it or, where that is too close to call, both."""
+    if place:
+        yield _Rest(f"lies on the board, {words.place(place)}", replace(place, off_doubtful=False))
+    if place is None or place.off_doubtful:
+        yield _Rest("lies off the board, or partly off", None)
+
+
+def _changes(look: Look) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    """What the throw moved; every way to read it, with words for what is too close to call."""
+    off = tuple(Change(piece.name, None) for piece in look.gone)
+    each = [[(name, rest, place.off_doubtful) for rest in _lies(place)] for name, place in look.places.items()]
+    for rests in product(*each):
+        said = "; ".join(f"{name} {rest.said}" for name, rest, doubtful in rests if doubtful)
+        yield said, (*off, *(Change(name, rest.place) for name, rest, _ in rests))
+
+
+def _leans(look: Look, piece: SeenPiece) -> bool | None:
+    """Does a piece lean on another or lie on one?  None: too close to call.
+
+    Nothing leans on nothing, and two pieces are not in one place: that decides where the picture does not.
+    """
+    others = [other.solid for other in look.seen if other is not piece]
+    near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
+    if piece.on is not None or (piece.pose == "leaning" and near):
+        return True
+    if piece.pose == "leaning":
+        return None
+    if piece.pose_probability >= SURE or not near:
+        return False
+    return True if any(_overlap(piece.solid, other) for other in others) else None
+
+
+def _overlap(a: Solid, b: Solid) -> bool:
+    """Would the solids be in one place, by more than they are measured wrong?"""
+    middle = a.vertices_mm.mean(axis=0)
+    return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
+
+
+def _two(look: Look, player: str) -> Verdict:
+    """Two throws one after the other, told apart by whose turn it was; only where they moved nothing."""
+    first, second = sorted(look.new, key=lambda piece: piece.colour != player)
+    said = f"A {first.colour} and a {second.colour} piece are new on the board, and one is thrown at a time."
+    moves: list[str] = []
+    state = look.state
+    for piece in (first, second):
+        place = look.touches(piece).place
+        throw = Throw(piece.colour, place)
+        if look.gone or look.places or _leans(look, piece) is not False or piece.colour_probability < SURE or violation(state, throw):
+            return _taken_back(look, "storm.throw.two", said)
+        state, moves = play(state, throw), [*moves, str(throw)]
+    said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
+    return Accepted(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, moves=tuple(moves), evidence=_evidence(look, second))
+
+
+def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
+    """A piece of somebody who does not throw now; where its colour is not sure, perhaps of the one who does."""
+    colour = piece.colour
+    if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
+        return out_of_sync(look, "Put it right.")
+    if piece.colour_probability < SURE and len(look.new) == 1:
+        pieces = tuple(replace(each, colour=player) if each is piece else each for each in look.seen)
+        other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+        read = _readings(other, player, other.new[0]) if len(other.new) == 1 else []
+        choices = [Choice(f"It is {player}: {text}", (str(throw),) if not throw.again else ()) for text, throw in read]
+        if choices:
+            said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
+            choices.append(Choice(f"It is {colour}: take it back", ()))
+            return Ambiguous(
+                code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece)
+            )
+    throw = Throw(colour, look.touches(piece).place)
+    wrong = violation(look.state, throw)
+    assert wrong is not None, "it is somebody else's turn"
+    wrong = replace(wrong, said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.")
+    return refusal(wrong, colour, (str(throw),), _evidence(look, piece))
+
+
+def _nothing_new(look: Look, player: str) -> Verdict:
+    """No piece more on the board: nothing happened, a throw went off it, or hands moved something."""
+    own_gone = sum(piece.colour == player for piece in look.gone)
+    thrown = look.came_out[player] - look.left[player] - own_gone
+    if thrown == 1:
+        if (unread := unclear(look)) is not None:
+            return unread
+        throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
+        hidden = _not_seen_outside(look, Counter({player: 1}))
+        if len(throws) == 1 and not hidden:
+            return rule(look, throws[0][1], _evidence(look))
+        read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
+        return _decide(look, player, read, hidden, _evidence(look))
+    if look.gone or look.elsewhere:
+        unread = unclear(look)
+        return out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.") if unread is None else unread
+    if look.unread_mm:
+        return _cannot_read(look)
+    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
+
+
+def out_of_sync(look: Look, what_to_do: str) -> OutOfSync:
+    """Table and record disagree."""
+    said = f"The board is not as it was left. {what_to_do}"
+    return OutOfSync(code="storm.out_of_sync", said=said, player=look.state.next or look.state.attacker, differences=look.differences)
+
+
+def unclear(look: Look) -> CannotSee | None:
+    """A piece that seems gone may be what could not be read."""
+    for piece in look.gone:
+        if any(np.hypot(*(place - look.where_mm(piece))) < UNREAD_MM for place in look.unread_mm):
+            return _cannot_read(look)
+    return None
+
+
+def _cannot_read(look: Look) -> CannotSee:
+    x, y = look.unread_mm[0]
+    said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+    return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
+
+
+def _not_seen_outside(look: Look, thrown: Counter[str]) -> str:
+    """Pieces that are gone from the board and do not lie beside it, as people say them; `thrown` lie there for another reason."""
+    outside = look.came_out - thrown
+    hidden: list[Piece] = []
+    for piece in look.gone:
+        if outside[piece.colour] > 0:
+            outside[piece.colour] -= 1
+        else:
+            hidden.append(piece)
+    return words.named(hidden)
+
+
+def _taken_back(look: Look, code: str, said: str) -> Refused:
+    tried = tuple(str(Throw(piece.colour, look.touches(piece).place)) for piece in look.new)
+    return refusal(Violation(code, DEPLOYMENT, f"{said} Take them back."), look.state.next, tried, _evidence(look))
+
+
+def _evidence(look: Look, piece: SeenPiece | None = None) -> dict[str, Any]:
+    """What a verdict rests on, as plain data."""
+    document: dict[str, Any] = {"moved": {name: str(place) for name, place in look.places.items()}, "gone": [piece.name for piece in look.gone]}
+    if piece is not None:
+        document |= {"thrown": str(piece), "place": str(look.touches(piece).place or OFF), "touches": [*map(str, look.touches(piece).squares)]}
+    return document

@@ -1,0 +1,233 @@
+"""Ruling on what is heard: votes, coins, the torch bearer's decisions, tiles that score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, assert_never, cast
+
+import msgspec
+
+from engines.errors import Violation
+from engines.heard import read_heard
+from engines.icefloe.ballots import TORCH, VOTING
+from engines.icefloe.board import SUITS, VALUES
+from engines.icefloe.checks import EMPTYING, ROUND, SCORING
+from engines.icefloe.moves import COINS, Coin, Decision, Done, Move, Penalty, Removal, Selection, Torch, Vote, parse_move
+from engines.icefloe.rules import outcome, play, violation
+from engines.icefloe.state import State
+from engines.icefloe.words import capital, choice, turn
+from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
+from engines.words import listed
+
+
+class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    player: str
+
+
+class VoteValue(_Said, frozen=True):
+    """A secret vote on a value."""
+
+    vote_value: Literal["n", "a", "2", "3", "4", "5"]
+
+
+class VoteSuit(_Said, frozen=True):
+    """A secret vote on a suit."""
+
+    vote_suit: Literal["S", "M", "C", "A"]
+
+
+class CoinLaid(_Said, frozen=True):
+    """A coin, 1 for the ace, laid on the vote of a player."""
+
+    coin: Literal[1, 2, "a", "2"]
+    to: str
+
+
+class DoneSaid(_Said, frozen=True):
+    """A player lays no more coins."""
+
+    done: Literal[True]
+
+
+class Decided(_Said, frozen=True):
+    """The torch bearer's choice in a tie: a value, a suit, a winner, or `shared`."""
+
+    decides: str
+
+
+class ExtraTile(_Said, frozen=True):
+    """The torch bearer takes no empty tile off; one that is taken off is seen."""
+
+    extra_tile: str | None
+
+
+class Scores(_Said, frozen=True):
+    """A player scores on a tile."""
+
+    score: str
+
+
+class TorchHanded(_Said, frozen=True):
+    """The player takes the torch: a new round."""
+
+    torch: Literal[True]
+
+
+class PenaltySaid(_Said, frozen=True):
+    """A player broke the commentary rules, and nobody doubts it."""
+
+    penalty: Literal[True]
+
+
+Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid
+
+
+def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+    """What is heard in IceFloe, a line of inputs without its time::
+
+        {"player": "red", "vote_value": "4"}         {"player": "red", "vote_suit": "S"}
+        {"player": "red", "coin": 2, "to": "blue"}   {"player": "red", "done": true}
+        {"player": "red", "decides": "4"}            {"player": "red", "extra_tile": null}
+        {"player": "red", "score": "S4"}             {"player": "red", "torch": true}
+        {"player": "red", "penalty": true}
+
+    Raises InputError for anything else.
+    """
+    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid)
+    heard = cast(Said, read_heard(said, *forms))
+    match heard:
+        case VoteValue():
+            return _vote(state, Vote(heard.player, heard.vote_value), VALUES)
+        case VoteSuit():
+            return _vote(state, Vote(heard.player, heard.vote_suit), SUITS)
+        case CoinLaid():
+            return _noted(state, Coin(heard.player, "a" if heard.coin == 1 else str(heard.coin), heard.to), "icefloe.coin")
+        case DoneSaid():
+            return _done(state, Done(heard.player))
+        case Decided():
+            return _decided(state, heard)
+        case ExtraTile():
+            return _extra(state, heard)
+        case Scores():
+            return _ruled(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
+        case TorchHanded():
+            return _ruled(state, Torch(heard.player), "icefloe.round", ROUND)
+        case PenaltySaid():
+            return _ruled(state, Penalty(heard.player), "icefloe.penalty", "Commentary; ruling icefloe.6")
+        case _:
+            assert_never(heard)
+
+
+def _tile(text: str) -> str:
+    move = parse_move(f"remove {text}")
+    assert isinstance(move, Removal)
+    return move.tile or ""
+
+
+def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
+    """A vote is told to nobody before all are in."""
+    wrong = violation(state, move)
+    if wrong is None and choices is not (SUITS if state.value else VALUES):
+        wrong = Violation("icefloe.vote.kind", VOTING[state.value is not None], f"{capital(move.player)} cannot vote for that now. {turn(state)}")
+    name = capital(move.player)
+    if wrong:
+        said = wrong.said.replace(f"'{move}'", f"{name}'s vote")
+        return Refused(code=wrong.code, said=said, rests_on=wrong.clause, player=move.player)
+    after = play(state, move)
+    said = f"{name} has voted."
+    if not after.awaited:
+        votes = listed(f"{player} for {choice(vote)}" for player, vote in zip(after.players, after.votes, strict=True) if vote)
+        said = f"{said} All votes are shown: {votes}. {turn(after)}"
+    return Noted(code="icefloe.vote", said=said, rests_on=VOTING[state.value is not None], player=move.player, moves=(str(move),), secret=True)
+
+
+def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
+    """What counts and decides nothing yet."""
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    said = {Coin: "laid a coin on a vote", Done: "lays no more coins"}[type(move)]
+    if isinstance(move, Coin):
+        said = f"laid {COINS[move.coin]} on {move.to}'s vote"
+    said = f"{capital(move.player)} {said}. {turn(play(state, move))}"
+    return Noted(code=code, said=said, rests_on="Voting Coins; ruling icefloe.2", player=move.player, moves=(str(move),))
+
+
+def _done(state: State, move: Done) -> Verdict:
+    """The last one who lays no more coins brings the count."""
+    if violation(state, move) is None and play(state, move).phase not in ("coins", "decide"):
+        return _counted(state, move)
+    return _noted(state, move, "icefloe.done")
+
+
+def _counted(state: State, move: Done | Decision) -> Accepted:
+    """The vote is decided: a value, or the tile."""
+    after = play(state, move)
+    code, rests_on = ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
+    tally = listed((f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts")
+    if isinstance(move, Decision):
+        said = f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)} ({tally}). {turn(after)}"
+        return Accepted(code=code, said=said, rests_on=f"{TORCH}; ruling icefloe.1", player=move.player, moves=(str(move),))
+    result = f"the {choice(after.value)} it is" if after.value else f"{after.tile} goes"
+    evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
+    return Accepted(code=code, said=f"By the votes, {result} ({tally}). {turn(after)}", rests_on=rests_on, moves=(str(move),), evidence=evidence)
+
+
+def _decided(state: State, heard: Decided) -> Verdict:
+    move = parse_move(f"decide {heard.player} {heard.decides}")
+    assert isinstance(move, Decision)
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    if state.phase == "decide":
+        return _counted(state, move)
+    return _ruled(state, move, "icefloe.winner", "End of Game; ruling icefloe.8")
+
+
+def _extra(state: State, heard: ExtraTile) -> Verdict:
+    """No second tile goes; where nobody scores yet the torch is handed on with that."""
+    if heard.extra_tile is not None:
+        tile = _tile(heard.extra_tile)
+        return Waiting(code="icefloe.removed_empty", said=f"Take {tile} off: the camera sees it.", rests_on=EMPTYING, player=heard.player)
+    none = Removal(None)
+    wrong = violation(state, none)
+    if wrong is None and heard.player != state.torch:
+        wrong = Violation("icefloe.removed_empty", EMPTYING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
+    if wrong:
+        return _refused(wrong, none, heard.player)
+    after = play(state, none)
+    if after.phase != "torch":
+        said = f"No empty tile goes. {turn(after)}"
+        return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+    torch = Torch(after.after(after.torch))
+    said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
+    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=heard.player, moves=(str(none), str(torch)))
+
+
+def _ruled(state: State, move: Decision | Selection | Torch | Penalty, code: str, rests_on: str) -> Verdict:
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    after = play(state, move)
+    ended = outcome(after)
+    said = f"{_what(state, move)} " + (f"The game is over: {ended}." if ended else turn(after))
+    return Accepted(code=code, said=said, rests_on=rests_on, player=move.player, moves=(str(move),))
+
+
+def _what(state: State, move: Decision | Selection | Torch | Penalty) -> str:
+    """What was decided, in a sentence."""
+    match move:
+        case Decision():
+            return f"{capital(move.player)} names {choice(move.choice)}."
+        case Selection():
+            floe = state.board.of(move.tile)
+            points = dict(zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True))
+            brings = listed((f"{player} {count}" for player, count in points.items() if count), none="nobody anything")
+            return f"{capital(move.player)} scores on {move.tile}: it brings {brings}."
+        case Torch():
+            return f"The torch goes to {move.player}."
+        case Penalty():
+            return f"{capital(move.player)} broke the commentary rules and has no vote until the next round."
+        case _:
+            assert_never(move)
+
+
+def _refused(wrong: Violation, move: Move, player: str) -> Refused:
+    return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),))

@@ -1,0 +1,249 @@
+"""From settled observations of the pond to verdicts.
+
+Every legal move leaves a pond of its own; the one that explains the picture is what happened, if no other explains it nearly as well
+and nothing that the rules forbid explains it better.  `before` is the observation that the last accepted verdict rested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from engines.icefloe.board import WEIGHT_MOST, Board
+from engines.icefloe.checks import MOVING, REMOVING
+from engines.icefloe.look import DOUBT, Look
+from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
+from engines.icefloe.placing import judge_placing
+from engines.icefloe.rules import legal_moves, outcome, play, violation
+from engines.icefloe.state import State
+from engines.icefloe.words import capital, turn
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
+from engines.words import listed
+from table.boards import Board as TableBoard
+from table.boards import Tiles
+from table.observation import Observation
+
+
+class _Story(NamedTuple):
+    """What may have happened: moves, the last of which is seen, and the state after them.  No moves: nothing."""
+
+    moves: tuple[Move, ...]
+    after: State
+
+
+def judge(state: State, seen: Observation, before: Observation | None, board: TableBoard, /) -> Verdict:
+    """What happened on a pond on which nothing moves any more."""
+    assert isinstance(board, Tiles), "set_up sees to that"
+    if ended := outcome(state):
+        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game")
+    if seen.hand:
+        return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
+    if seen.tiles is None:
+        return CannotSee(code="icefloe.tiles", said="Which tiles lie on the table cannot be seen.", player=state.next)
+    if state.phase == "place":
+        return judge_placing(state, seen, before, board)
+    look = Look(state, seen, before, board, state.board.pyramids)
+    stories = sorted(((look.nats(story.after.board), k, story) for k, story in enumerate(_stories(state))), key=lambda told: told[:2])
+    least = stories[0][0]
+    if least - look.free_nats > DOUBT:
+        changes = _changes(look)
+        return _half_done(look, changes) or _not_allowed(look, changes)
+    rivals = [story for nats, _, story in stories if nats - least < DOUBT]
+    whole = [story for story in rivals if not look.differences(story.after.board)]
+    return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
+
+
+def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
+    """Nothing is measured but what verdicts tell."""
+    return {}
+
+
+def _stories(state: State) -> Iterator[_Story]:
+    """Nothing happened, or any legal move that can be seen; the torch passes without a word when the next round begins.
+
+    A move that ends where it began cannot be seen: people have to declare it.
+    """
+    yield _Story((), state)
+    if state.phase == "remove":
+        move = Removal(state.tile)
+        yield _Story((move,), play(state, move))
+        return
+    if state.phase == "extra":
+        yield from (_Story((move,), play(state, move)) for floe in state.board.empty if (move := Removal(floe.tile)))
+    opening, moving = _next_to_move(state)
+    if moving.phase == "move":
+        seen = (move for move in legal_moves(moving) if not (isinstance(move, Movement) and move.origin == move.target))
+        yield from (_Story((*opening, move), play(moving, move)) for move in seen)
+
+
+def _next_to_move(state: State) -> tuple[tuple[Move, ...], State]:
+    """The state in which somebody may move, and what is done without a word before: no empty tile goes, the torch is handed on."""
+    opening: list[Move] = []
+    if state.phase == "extra":
+        opening.append(Removal(None))
+        state = play(state, opening[-1])
+    if state.phase == "torch":
+        opening.append(Torch(state.after(state.torch)))
+        state = play(state, opening[-1])
+    return tuple(opening), state
+
+
+def _tell(look: Look, story: _Story) -> Verdict:
+    """The verdict where one story explains the picture, if it explains all of it."""
+    state, after = look.state, story.after
+    differences = look.differences(after.board)
+    if differences:
+        what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
+        return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
+    if not story.moves:
+        return Waiting(code=f"icefloe.{state.phase}", said=turn(state), player=state.next)
+    move = story.moves[-1]
+    code, player, rests_on = _kind(state, move)
+    ended = outcome(after)
+    said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else turn(after))
+    return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
+
+
+def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
+    """Code, player and clause of a move that is seen."""
+    if isinstance(move, Removal):
+        empty = state.phase == "extra"
+        return ("icefloe.removed_empty", state.torch, "Remove An Empty Tile") if empty else ("icefloe.removed", state.torch, REMOVING)
+    return "icefloe.move", _next_to_move(state)[1].mover, MOVING
+
+
+def _short(move: Move) -> str:
+    """As people write it: of a tile that was removed only its name."""
+    return str(move.tile) if isinstance(move, Removal) else str(move)
+
+
+def _what(state: State, move: Move, after: State) -> str:
+    """What happened, in a sentence."""
+    mover = capital(_kind(state, move)[1])
+    match move:
+        case Removal():
+            floe = state.board.of(move.tile)
+            lost = listed(floe.pyramids) if floe and floe.pyramids else ""
+            return f"{mover} removed {move.tile}" + (f", and {lost} with it." if lost else ".")
+        case Slide():
+            floe = state.board.at(move.origin)
+            return f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to {move.target}."
+        case Movement():
+            sunk = f", and {after.sunk} sinks (more than {WEIGHT_MOST}; ruling icefloe.3)" if after.sunk else ""
+            return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}."
+        case _:
+            raise AssertionError("not seen")
+
+
+def _ask(look: Look, rivals: list[_Story]) -> Verdict:
+    """Several stories explain the picture: people know."""
+    state = look.state
+    choices = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in rivals if story.moves]
+    choices.append(Choice("None of these: put it right", ()))
+    said = "What was moved, or where it stands, is too close to call."
+    return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
+
+
+def _half_done(look: Look, changes: _Changes) -> Waiting | None:
+    """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on it, and not all of it is gone."""
+    state = look.state
+    if state.phase == "remove" and _fits(look, state.board, state.tile):
+        return Waiting(code="icefloe.remove", said=turn(state), rests_on=REMOVING, player=state.torch)
+    moving = _next_to_move(state)[1]
+    if moving.phase != "move":
+        return None
+    if changes.lifted and moving.owner(changes.lifted) == moving.mover:
+        said = f"{changes.lifted} is off the pond: move it, or put it back. {turn(moving)}"
+        return Waiting(code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover)
+    for move in legal_moves(moving):
+        sunk = play(moving, move).sunk
+        if isinstance(move, Movement) and sunk and _fits(look, state.board.put(move.pyramid, move.target), sunk):
+            said = f"{move.pyramid} is too heavy for {sunk} on {move.target}: take {sunk} off with all that stands on it."
+            return Waiting(code="icefloe.sinking", said=said, rests_on="ruling icefloe.3", player=moving.mover)
+    return None
+
+
+def _fits(look: Look, board: Board, half_done: str | None) -> bool:
+    return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(look.matched(board))
+
+
+def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
+    """No legal move explains the picture: what was tried, if that is one thing, else all that is different."""
+    tried = _tried(look, changes)
+    moving = _next_to_move(look.state)[1]
+    state = moving if isinstance(tried, Movement | Slide) and moving.phase == "move" else look.state
+    wrong = violation(state, tried) if tried else None
+    if tried is None or wrong is None:
+        said = "The pond is not as it was left. Put it right."
+        return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look))
+    code, player, _ = _kind(look.state, tried)
+    if isinstance(tried, Movement):
+        player = state.owner(tried.pyramid)
+    said = f"{wrong.said} Put back what was {'taken' if isinstance(tried, Removal) else 'moved'}."
+    evidence = {"move": _short(tried), "violation": wrong.code}
+    return Refused(code=code, said=said, rests_on=wrong.clause, player=player or look.state.torch, tried=(str(tried),), evidence=evidence)
+
+
+class _Changes(NamedTuple):
+    """What is different: pyramids that stand elsewhere, with where, and that are gone; places that lost a tile or got one; strangers."""
+
+    moved: dict[str, str]
+    gone: tuple[str, ...]
+    lost: tuple[str, ...]
+    got: tuple[str, ...]
+    strangers: tuple[int, ...]
+
+    @property
+    def lifted(self) -> str:
+        """The pyramid that is gone where nothing else is different; empty otherwise."""
+        return self.gone[0] if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers) else ""
+
+    def said(self, look: Look) -> tuple[str, ...]:
+        """A sentence a thing."""
+        board = look.state.board
+        stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
+        tiles = {floe.place: floe.tile for floe in board.floes}
+        pieces = [look.now.pieces[k] for k in self.strangers]
+        return (
+            *(f"{name} stood on {stood[name]}, and stands on {place} now." for name, place in self.moved.items()),
+            *(f"{name} is not seen on {stood[name]}." for name in self.gone),
+            *(f"{tiles[place]} is not on {place}." for place in self.lost),
+            *(f"A tile lies on {place}." for place in self.got),
+            *(f"A {piece.colour} {piece.size} stands on {look.places[k]}." for k, piece in zip(self.strangers, pieces, strict=True)),
+        )
+
+
+def _changes(look: Look) -> _Changes:
+    board = look.state.board
+    now = {name: look.places[k] for k, name in look.free.items()}
+    stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
+    places, tiles = {floe.place for floe in board.floes}, {place for place, there in (look.now.tiles or {}).items() if there}
+    return _Changes(
+        {name: place for name, place in now.items() if place != stood[name]},
+        tuple(name for name in stood if name not in now),
+        tuple(sorted(places - tiles)),
+        tuple(sorted(tiles - places)),
+        tuple(look.strangers(look.free)),
+    )
+
+
+def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
+    """The one move that people tried, whether it is legal or not; None where it is not one move."""
+    board, (moved, gone, lost, got, strangers) = look.state.board, changes
+    if strangers or len(lost) > 1 or len(got) > 1:
+        return None
+    floe = board.at(lost[0]) if lost else None
+    if floe is None:
+        ((name, place),) = moved.items() if len(moved) == 1 else ((None, ""),)
+        under = board.under(name) if name else None
+        return Movement(name, under.place, place) if name and under and not gone and not got else None
+    if got:
+        carried = all(place == got[0] and name in floe.pyramids for name, place in moved.items()) and {*moved} == {*floe.pyramids}
+        return Slide(floe.place, got[0]) if carried and not gone else None
+    if moved:
+        return None
+    others = [name for name in gone if name not in floe.pyramids]
+    if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
+        return None
+    under = board.under(others[0]) if others else None
+    return Movement(others[0], under.place, floe.place) if under else Removal(floe.tile)

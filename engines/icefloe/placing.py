@@ -1,0 +1,98 @@
+"""Before the first round: the pyramids are placed, one by one or all at once."""
+
+from __future__ import annotations
+
+from engines.icefloe.board import laid_out
+from engines.icefloe.checks import PLACING
+from engines.icefloe.look import Look, agrees, stands
+from engines.icefloe.moves import Placing
+from engines.icefloe.rules import play, violation
+from engines.icefloe.state import State
+from engines.icefloe.words import turn
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
+from engines.words import listed
+from table.boards import Tiles
+from table.observation import SURE, Observation
+
+CODE = "icefloe.place"
+
+
+def judge_placing(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
+    """What was placed: the next pyramids in their order, or all of them."""
+    order, placed = state.placing_order, state.board.pyramids
+    if wrong := _tiles(state, seen):
+        return Waiting(code=CODE, said=wrong, rests_on="The Board", player=state.next)
+    sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
+    if sure > len(order):
+        said = f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what does not belong there."
+        return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
+    look = Look(state, seen, before, board, order)
+    due = Look(state, seen, before, board, order[: max(sure, len(placed))])
+    if not all(agrees(seen.pieces[k], name) for k, name in due.free.items() if stands(seen.pieces[k])) or set(due.free.values()) != set(due.pyramids):
+        return _out_of_order(look, placed)
+    where = {name: due.places[k] for k, name in due.free.items()}
+    if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
+        said = "Pyramids that were placed stand elsewhere now: put them back."
+        return Waiting(code=CODE, said=f"{said} {turn(state)}", rests_on=PLACING, player=state.next)
+    moves = [Placing(name, where[name]) for name in due.pyramids[len(placed) :]]
+    if not moves:
+        return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next)
+    alike = _alike(due, moves)
+    return _place(state, moves) if alike is None else alike
+
+
+def _place(state: State, moves: list[Placing]) -> Verdict:
+    after = state
+    for move in moves:
+        if wrong := violation(after, move):
+            if len(moves) == 1:
+                return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
+            return Waiting(code=CODE, said=f"{wrong.said} Put it right.", rests_on=wrong.clause, player=state.next)
+        after = play(after, move)
+    code = CODE if after.phase == "place" else "icefloe.start"
+    said = f"{listed(f'{move.pyramid} stands on {move.place}' for move in moves)}. {turn(after)}"
+    player = state.owner(moves[0].pyramid) if len(moves) == 1 else None
+    return Accepted(code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves)))
+
+
+def _tiles(state: State, seen: Observation) -> str:
+    """What is wrong with the tiles, in a sentence; empty if nothing is."""
+    wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
+    there = {place for place, tile in (seen.tiles or {}).items() if tile}
+    missing = [f"{tile} on {place}" for place, tile in wanted.items() if place not in there]
+    extra = sorted(there - set(wanted))
+    said = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
+    return " ".join(filter(None, said))
+
+
+def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
+    """Other pyramids stand there than those whose turn it is; a single one is refused, for the rest people are waited for."""
+    state = look.state
+    names = {name: look.places[k] for k, name in look.free.items()}
+    new = [name for name in names if name not in placed]
+    if len(new) == 1 and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
+        return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
+    missing = [name for name in state.placing_order if name not in names]
+    said = f"Not seen on the pond: {listed(missing)}. {turn(state)}"
+    return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
+
+
+def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:
+    """Pyramids of one suit that the picture does not tell apart."""
+    rivals = look.rivals()
+    if not rivals:
+        return None
+    player, names = look.state.next, sorted(frozenset().union(*rivals))
+    swapped = {move.pyramid: move for move in moves if move.pyramid in names}
+    if len(names) != 2 or len(swapped) != 2:
+        said = f"The picture does not tell apart {listed(names)}. Turn them, or move them to the middle of their tiles."
+        return CannotSee(code="icefloe.alike", said=said, rests_on=PLACING, player=player)
+    a, b = swapped.values()
+    other = {a: Placing(a.pyramid, b.place), b: Placing(b.pyramid, a.place)}
+    choices = [
+        Choice(f"{a.pyramid} stands on {first}, and {b.pyramid} on {second}", tuple(map(str, told)))
+        for told, first, second in ((moves, a.place, b.place), ([other.get(move, move) for move in moves], b.place, a.place))
+    ]
+    choices.append(Choice("Neither: put it right", ()))
+    said = f"Which of {a.pyramid} and {b.pyramid} stands on {a.place} is too close to call."
+    return Ambiguous(code="icefloe.alike", said=said, rests_on=PLACING, player=player, choices=tuple(choices))

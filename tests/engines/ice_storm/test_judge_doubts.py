@@ -1,0 +1,225 @@
+"""What the judge of Ice Storm asks, and does not ask, where a picture or a touch cannot decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines import ice_storm as game
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Waiting
+from table.boards import Chessboard, Open
+from table.errors import InputError
+
+PLAYERS = ("green", "black", "red")
+
+
+@pytest.fixture
+def table(tables):
+    return tables.Table(np.random.default_rng(5))
+
+
+@pytest.fixture
+def lie(tables):
+    """A piece that lies exactly so: colour, x, y, heading, pose."""
+    return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(colour, x_mm, y_mm, heading_deg, pose)
+
+
+@pytest.fixture
+def play(table):
+    """Judges what lies on the table by a state in words, or a game's first one; `before` is a table seen before."""
+
+    def judge(state="", before=None, *more, **changes):
+        now = game.State.parse(state) if isinstance(state, str) and state else state or game.start(PLAYERS, {})
+        return game.judge(now, table.seen(*more, **changes), before, table.board)
+
+    return judge
+
+
+def thrown(pieces, count, stacks="0 0 0"):
+    """The line of a state in which so many pieces were thrown; `pieces` in the notation of places."""
+    rest = "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left attack=must tie=shared."
+    turn = "green" if count == 15 else "-"
+    return f"players green black red; round 1; totals 0 0 0; stacks {stacks}; thrown {count}; turn {turn}; pieces {pieces}; {rest}"
+
+
+def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):
+    table.pieces["new"] = lie("green", 200, 26.49, 270.0)
+    asked = play()
+    assert isinstance(asked, Ambiguous)
+    assert (asked.code, asked.rests_on) == ("storm.too_close", "Deployment; ruling ice_storm.2")
+    on, off, neither = asked.choices
+    assert on.label.startswith("Green's piece lies on the board, on d1 and e1, its tip in")
+    assert off.moves == ("throw green off",)
+    assert neither.moves == ()
+    decided = game.judge_answer(asked, on.label)
+    state = game.play(game.start(PLAYERS, {}), game.parse_move(*decided.moves))
+    assert len(state.pieces) == 1
+    assert isinstance(play(state, table.seen()), Waiting)
+
+
+def test_a_piece_that_was_ruled_to_be_off_is_not_asked_about_again(table, lie, play):
+    table.pieces["new"] = lie("green", 200, 26.49, 270.0)
+    asked = table.seen()
+    state = game.play(game.start(PLAYERS, {}), game.parse_move("throw green off"))
+    assert isinstance(play(state, asked), Waiting)
+    table.pieces["black1"] = lie("black", 320, 320)
+    assert play(state, asked).moves == ("throw black g7",)
+
+
+def test_what_leans_by_the_picture_and_by_what_is_near(table, lie, play):
+    """Nothing leans on nothing, and two pieces are not in one place."""
+    table.pieces["green1"] = lie("green", 175, 60)
+    state = thrown("green1 d2", 1)
+    before = table.seen()
+    across = lie("black", 162, 66, 0.0).piece(pose_probability=0.6)
+    refused = play(state, before, across)
+    assert (refused.code, refused.tried) == ("storm.throw.leaning", ("throw black leaning",))
+    near = lie("black", 190.5, 60, 90.0)
+    asked = play(state, before, near.piece(pose_probability=0.9))
+    assert isinstance(asked, Ambiguous)
+    assert asked.choices[0].moves == ()
+    assert "leans on another piece" in asked.choices[0].label
+    assert play(state, before, near.piece()).code == "storm.throw"
+    alone = lie("black", 320, 320, 90.0).piece(pose_probability=0.7)
+    assert play(state, before, alone).moves == ("throw black g7",)
+    assert isinstance(play(state, before, replace(alone, pose="leaning")), Ambiguous)
+    assert play(state, before, replace(near.piece(), on=0)).code == "storm.throw.leaning"
+
+
+def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    state, before = thrown("green1 d2, black1 g7", 2), table.seen()
+    del table.pieces["green1"]
+    table.pieces["red1"] = lie("red", 75, 320)
+    asked = play(state, before)
+    assert (asked.code, asked.said) == ("storm.vanished", "Was green1 knocked off the board by red's throw?")
+    assert asked.choices[0].moves == ("throw red b7: green1 off",)
+    table.beside = [lie("green", 175, -60)]
+    accepted = play(state, before)
+    assert accepted.moves == ("throw red b7: green1 off",)
+    assert accepted.said == "Red's piece lies within b7. It knocked green1 off the board, which is red's at once. Green throws next."
+    unread = play(state, before, unread_mm=(np.array([178.0, 73.0]),))
+    assert isinstance(unread, CannotSee)
+    assert unread.said == "Something lies at (178, 73) mm that cannot be read. Show it more clearly."
+
+
+def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
+    place = (np.array([178.0, 73.0]),)
+    before = table.seen(unread_mm=place)
+    assert isinstance(play(thrown("nothing", 1), before, unread_mm=place), Waiting)
+    assert isinstance(play(thrown("nothing", 1), replace(before, unread_mm=()), unread_mm=place), CannotSee)
+
+
+def test_a_colour_that_is_not_sure(table, lie, play):
+    """The rules help: it is the piece that lay there, or that of who throws; against the picture they do not."""
+    table.pieces["green1"] = lie("green", 175, 60)
+    state, before = thrown("green1 d2", 1), table.seen()
+    doubtful = lie("red", 320, 320).piece(colour_probability=0.8)
+    asked = play(state, before, doubtful)
+    assert (asked.code, asked.said) == ("storm.colour", "Is the new piece black or red? It is black's throw.")
+    assert [choice.moves for choice in asked.choices] == [("throw black g7",), ()]
+    assert play(state, before, lie("black", 320, 320).piece(colour_probability=0.8)).moves == ("throw black g7",)
+    assert play(state, before, replace(doubtful, colour_probability=1.0)).code == "storm.throw.turn"
+    seen = replace(before, pieces=(table.pieces["green1"].piece(colour_probability=0.7),))
+    seen = replace(seen, pieces=(replace(seen.pieces[0], colour="red"),))
+    assert isinstance(game.judge(game.State.parse(state), seen, before, table.board), Waiting)
+
+
+def test_two_throws_one_after_the_other(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60)}
+    state, before = thrown("green1 d2", 1), table.seen()
+    table.pieces |= {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    both = play(state, before)
+    assert (both.code, both.moves) == ("storm.throw", ("throw black g7", "throw red b7"))
+    assert both.said == "Black and then red threw. Green throws next."
+    table.pieces["green1"] = lie("green", 225, 60)
+    assert play(state, before).code == "storm.throw.two"
+
+
+def test_the_first_throw_of_a_game_beside_the_board(table, lie, play):
+    table.beside = [lie("green", 175, -60)]
+    asked = play()
+    assert (asked.code, [choice.moves for choice in asked.choices]) == ("storm.first", [("throw green off",), ()])
+    table.beside.append(lie("red", 75, -60))
+    assert isinstance(play(), Waiting), "pieces wait beside the board"
+    table.pieces = {"a": lie("green", 175, 60), "b": lie("green", 320, 320)}
+    assert play().said == "Clear the board. Green throws next."
+
+
+def test_a_shot_that_hangs_on_a_touch(table, lie, play):
+    """Green1 fires along d and north only; whether black1 reaches d6 nobody can see."""
+    state = thrown("green1 d2-d3>d3, black1 d6?-e6>e6, red1 a8", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 206.8, 275, 0.0, "lying"), "red1": lie("red", 25, 360)}
+    before = table.seen()
+    waiting = play(state, before)
+    assert isinstance(waiting, Ambiguous)
+    assert waiting.said == "Whether green has a shot is too close to call: it hangs on how black1 lies. Look closely and decide together."
+    assert {choice.moves for choice in waiting.choices} == {("settle black1 e6",), ("settle black1 d6-e6>e6",)}
+    del table.pieces["black1"]
+    asked = play(state, before)
+    assert asked.code == "storm.too_close"
+    assert [choice.moves for choice in asked.choices] == [("settle black1 d6-e6>e6", "capture black1"), ()]
+    assert asked.choices[0].label == "black1 lies on d6 and e6, its tip in e6: green takes black1"
+    decided = game.judge_answer(asked, asked.choices[0].label)
+    after = game.State.parse(state)
+    for move in decided.moves:
+        after = game.play(after, game.parse_move(move))
+    assert after.stacks == (1, 0, 0)
+
+
+def test_the_next_one_fires_where_the_first_has_no_shot_after_all(table, lie, play):
+    """Black takes red1; that is right only if green could not take black1."""
+    state = thrown("green1 d2-d3>d3, black1 d6?-e6>e6, red1 h6", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 206.8, 275, 0.0), "red1": lie("red", 375, 260)}
+    before = table.seen()
+    del table.pieces["red1"]
+    asked = play(state, before)
+    assert isinstance(asked, Ambiguous)
+    assert [choice.moves for choice in asked.choices] == [("settle black1 e6", "capture red1"), ()]
+    assert asked.choices[0].label.endswith(": black takes red1")
+
+
+def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
+    """A piece comes back after a refused shot: elsewhere on its squares is as good, other squares are not."""
+    state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    before = table.seen()
+    black = table.pieces.pop("black1")
+    refused = play(state, before)
+    assert (refused.code, refused.player, refused.tried) == ("storm.attack", "green", ("capture black1",))
+    assert refused.said.endswith("Put black1 back.")
+    table.pieces["black1"] = replace(black, x_mm=270, y_mm=265)
+    assert isinstance(play(state, before), Waiting)
+    table.pieces["black1"] = replace(black, x_mm=325)
+    off = play(state, before)
+    assert isinstance(off, OutOfSync)
+    assert off.differences == ("black1 f6 lies on g6 now.",)
+
+
+def test_going_on_without_knowing_how_the_table_lay(table, lie, play):
+    """After a restart pieces are told by their squares."""
+    state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
+    table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    assert isinstance(play(state), Waiting)
+    del table.pieces["red1"]
+    assert play(state).moves == ("capture red1",)
+    table.pieces["red1"] = lie("red", 325, 360)
+    assert isinstance(play(state), OutOfSync)
+
+
+def test_a_board_that_will_not_do(table, lie):
+    with pytest.raises(InputError, match="chessboard of 8 x 8"):
+        game.set_up(PLAYERS, {}, Chessboard(square_mm=50.0, files=6, ranks=6))
+    with pytest.raises(InputError, match="another board"):
+        game.set_up(PLAYERS, {}, Open(outline_mm=((0, 0), (100, 0), (0, 100))))
+    assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
+    table.pieces["new"] = lie("green", 60, 60)
+    small = game.judge(game.start(PLAYERS, {}), table.seen(), None, Chessboard(square_mm=27.0))
+    assert isinstance(small, CannotSee)
+    assert small.rests_on == "ruling ice_storm.6"
+    with pytest.raises(InputError, match="by the board alone"):
+        game.hear(game.start(PLAYERS, {}), {"player": "red", "die": 5})
+    assert isinstance(game.judge(game.start(PLAYERS, {}), table.seen(hand=True), None, table.board), Waiting)
+    assert game.measurement(game.start(PLAYERS, {}), table.seen()) == {}

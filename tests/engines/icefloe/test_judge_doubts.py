@@ -1,0 +1,241 @@
+"""What the judge of IceFloe asks, waits for and takes for granted where a picture cannot decide; and what it hears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines import icefloe as game
+from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
+from table.boards import Chessboard, Tiles
+from table.errors import InputError
+
+PLAYERS = ("red", "yellow", "black", "blue")
+RULINGS = "rulings done=stands stay=may corners=may breach=to_come muted_coins=may"
+BOARD = "a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+FA"
+
+
+def line(phase="move", mover="red", board=BOARD, tile="-", value="-", votes="- - - -", extra=1):
+    return (
+        f"players red yellow black blue; round {extra}; phase {phase}; mover {mover}; scores 0 0 0 0; coins a2 a2 a2 a2; muted -; value {value}; "
+        f"votes {votes}; laid 0 0 0 0; done -; tile {tile}; sunk -; winners -; board {board}; {RULINGS}."
+    )
+
+
+@pytest.fixture
+def pond(tables):
+    """A pond, as a state says it is, in the hands of a camera: `pond(line)` gives the state and the table."""
+
+    def build(text):
+        state = game.State.parse(text)
+        table = tables.Table(np.random.default_rng(3), state)
+        for floe in state.board.floes:
+            for name in floe.pyramids:
+                table.put(name, floe.place)
+        return state, table
+
+    return build
+
+
+def on(table, name, place, off_mm, tables, **changes):
+    """A pyramid exactly there."""
+    table.stood[name] = replace(tables.Stood(name, place, off_mm, name[0]), **changes)
+
+
+def test_a_pyramid_between_two_tiles_is_asked_about(pond, tables):
+    state, table = pond(line())
+    before = table.seen()
+    on(table, "AS", "b1", (-25.5, 20.0), tables)
+    asked = game.judge(state, table.seen(), before, table.board)
+    assert {choice.moves for choice in asked.choices} == {("AS:a1-b1",), ()}, "it may have been pushed to the edge of its tile"
+    state, table = pond(line(board="a2=A2+BS a3=Mn+AC b1=A5+AM b2=A3+AA b3=Cn+AS c2=Ma+FA"))
+    before = table.seen()
+    on(table, "BS", "b2", (5.0, 25.4), tables)
+    asked = game.judge(state, table.seen(), before, table.board)
+    assert isinstance(asked, Ambiguous)
+    assert asked.code == "icefloe.too_close"
+    assert {choice.moves for choice in asked.choices} == {("BS:a2-b2",), ("BS:a2-b3",), ()}
+    assert game.judge_answer(asked, "Red moved BS from a2 to b3.").moves == ("BS:a2-b3",)
+
+
+def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
+    """A red pyramid came to b2, and its size is not sure: only that of a1 is missing."""
+    state, table = pond(line())
+    before = table.seen()
+    table.put("AS", "b2")
+    on(table, "AS", "b2", table.stood["AS"].off_mm, tables, read_as="B", size_probability=0.9)
+    verdict = game.judge(state, table.seen(), before, table.board)
+    assert verdict.moves == ("AS:a1-b2",)
+
+
+def test_a_misread_pyramid_is_known_by_where_it_stood(pond):
+    """The picture takes AC for a lying B; that is what it takes it for as long as it stands there."""
+    state, table = pond(line())
+    fallen = table.fallen("AC")
+    del table.stood["AC"]
+    before = table.seen(fallen)
+    assert isinstance(game.judge(state, before, None, table.board), Waiting)
+    table.put("BS", "b1")
+    assert game.judge(state, table.seen(fallen), before, table.board).moves == ("BS:a2-b1",)
+
+
+def test_a_ghost_is_nobody(pond, tables):
+    """Something that is hardly there comes into the picture, stays and goes."""
+    state, table = pond(line())
+    before = table.seen()
+    ghost = replace(tables.Stood("DC", "b1", (18.0, 18.0), "D").piece(np.zeros(2)), pose_probability=0.6)
+    assert isinstance(game.judge(state, table.seen(ghost), before, table.board), Waiting)
+    table.put("AS", "b2")
+    assert game.judge(state, table.seen(ghost), before, table.board).moves == ("AS:a1-b2",)
+    sure = replace(ghost, pose_probability=1.0)
+    assert isinstance(game.judge(state, table.seen(sure), before, table.board), OutOfSync)
+
+
+def test_what_could_not_be_read_may_be_what_is_missing(pond):
+    state, table = pond(line())
+    before = table.seen()
+    at = table.stood.pop("FA").piece(np.zeros(2)).base_mm
+    gone = game.judge(state, table.seen(), before, table.board)
+    assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
+    assert isinstance(game.judge(state, table.seen(unread_mm=(at,)), before, table.board), Waiting)
+    assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
+
+
+def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
+    state, table = pond(line(mover="blue"))
+    before = table.seen()
+    table.put("FA", "b1")
+    half = game.judge(state, table.seen(), before, table.board)
+    assert (half.code, half.said) == ("icefloe.sinking", "FA is too heavy for A5 on b1: take A5 off with all that stands on it.")
+    table.sink("b1")
+    sunk = game.judge(state, table.seen(), before, table.board)
+    assert sunk.moves == ("FA:c2-b1",)
+    assert sunk.said.startswith("Blue moved FA from c2 to b1, and A5 sinks (more than 5; ruling icefloe.3).")
+
+
+def test_an_illegal_move_that_sinks_a_tile_is_called(pond):
+    state, table = pond(line(mover="blue", board="a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA e5=M3+FA"))
+    before = table.seen()
+    del table.stood["FA"]
+    table.sink("b1")
+    refused = game.judge(state, table.seen(), before, table.board)
+    assert (refused.code, refused.tried, refused.evidence["violation"]) == ("icefloe.move", ("FA:e5-b1",), "icefloe.move.reach")
+
+
+def test_a_move_at_another_time_is_called(pond):
+    state, table = pond(line("vote", "-"))
+    before = table.seen()
+    assert game.judge(state, table.seen(), before, table.board).said.startswith("The value of the tile to remove is voted on")
+    table.put("AS", "b2")
+    refused = game.judge(state, table.seen(), before, table.board)
+    assert (refused.code, refused.player, refused.tried) == ("icefloe.move", "red", ("AS:a1-b2",))
+    assert refused.evidence["violation"] == "icefloe.move.time"
+
+
+def test_two_pyramids_that_look_alike_before_the_game(tables):
+    state = game.set_up(PLAYERS, {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(3), state)
+    for name, place in zip(state.placing_order, sorted(table.tiles), strict=True):
+        on(table, name, place, (0.0, 0.0), tables)
+    everything = game.judge(state, table.seen(), None, table.board)
+    assert everything.code == "icefloe.start"
+    on(table, "ES", table.stood["ES"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
+    on(table, "FS", table.stood["FS"].place, (0.0, 0.0), tables, size_probability=0.6)
+    asked = game.judge(state, table.seen(), None, table.board)
+    assert isinstance(asked, Ambiguous)
+    assert [len(choice.moves) for choice in asked.choices] == [24, 24, 0]
+    assert asked.choices[0].moves == everything.moves or asked.choices[1].moves == everything.moves
+    on(table, "EC", table.stood["EC"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
+    on(table, "FC", table.stood["FC"].place, (0.0, 0.0), tables, size_probability=0.6)
+    assert isinstance(game.judge(state, table.seen(), None, table.board), CannotSee)
+
+
+def test_what_is_wrong_before_the_game(tables):
+    state = game.set_up(PLAYERS, {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(3), state)
+
+    def judge():
+        return game.judge(state, table.seen(), None, table.board)
+
+    assert judge().said == "Red places AS next, on a tile without a pyramid."
+    table.tiles.discard("a1")
+    table.tiles.add("c3")
+    assert judge().said == "Missing: A4 on a1. No tile belongs on c3."
+    table.tiles = table.tiles - {"c3"} | {"a1"}
+    table.put("AC", "b2")
+    early = judge()
+    assert isinstance(early, Refused)
+    assert (early.code, early.player, early.tried) == ("icefloe.place.order", "yellow", ("AC:b2",))
+    table.put("AS", "b2")
+    taken = judge()
+    assert isinstance(taken, Waiting)
+    assert taken.said.startswith("AC cannot be placed on b2, where AS stands")
+    table.put("AS", "c2")
+    assert judge().moves == ("AS:c2", "AC:b2")
+    table.put("FM", "d4")
+    assert judge().said.startswith("Not seen on the pond: AM, AA, BS")
+
+
+def test_votes_are_secret_until_all_have_voted():
+    state = game.State.parse(line("vote", "-"))
+    for player, vote in zip(PLAYERS, "4n24", strict=True):
+        heard = game.hear(state, {"player": player, "vote_value": vote})
+        assert isinstance(heard, Noted)
+        assert heard.secret
+        state = game.play(state, game.parse_move(*heard.moves))
+        if player != "blue":
+            assert heard.said == f"{player.capitalize()} has voted."
+            again = game.hear(state, {"player": player, "vote_value": "5"})
+            assert (again.code, again.tried) == ("icefloe.vote.twice", ())
+    assert heard.said.startswith("Blue has voted. All votes are shown: red for 4, yellow for null, black for 2 and blue for 4.")
+    late = game.hear(state, {"player": "red", "vote_value": "5"})
+    assert (late.code, late.tried) == ("icefloe.vote.time", ())
+    assert late.said.startswith("Red's vote comes at the wrong time.")
+
+
+def test_a_tie_is_the_torch_bearers():
+    state = game.State.parse(line("coins", "-", votes="4 2 4 2"))
+    assert isinstance(game.hear(state, {"player": "red", "coin": 1, "to": "yellow"}), Noted)
+    spent = game.hear(game.play(state, game.parse_move("coin red a to yellow")), {"player": "red", "coin": 1, "to": "red"})
+    assert (spent.code, spent.player) == ("icefloe.coin.spent", "red")
+    for player in PLAYERS:
+        done = game.hear(state, {"player": player, "done": True})
+        assert (done.code, isinstance(done, Noted)) == ("icefloe.done", True)
+        state = game.play(state, game.parse_move(*done.moves))
+    assert state.phase == "decide"
+    assert game.hear(state, {"player": "blue", "decides": "4"}).code == "icefloe.decide.player"
+    decided = game.hear(state, {"player": "red", "decides": "4"})
+    assert (decided.code, decided.moves) == ("icefloe.vote.value", ("decide red 4",))
+    assert decided.said.startswith("Red, who bears the torch, decides for 4 (4 2 and 2 2).")
+
+
+def test_what_else_is_heard():
+    scoring = game.State.parse(line("score", "red", extra=5))
+    scored = game.hear(scoring, {"player": "red", "score": "A5"})
+    assert (scored.code, scored.said.split(". ")[0]) == ("icefloe.score", "Red scores on A5: it brings black 4")
+    round_over = game.State.parse(line("torch", "-"))
+    torch = game.hear(round_over, {"player": "yellow", "torch": True})
+    assert (torch.code, torch.moves) == ("icefloe.round", ("torch yellow",))
+    penalty = game.hear(game.State.parse(line("vote", "-")), {"player": "blue", "penalty": True})
+    assert (penalty.code, penalty.moves) == ("icefloe.penalty", ("penalty blue",))
+    extra = game.State.parse(line("extra", "-", board=f"{BOARD} d4=M4 e5=M3"))
+    assert game.hear(extra, {"player": "blue", "extra_tile": None}).code == "icefloe.removed_empty"
+    assert isinstance(game.hear(extra, {"player": "red", "extra_tile": "M4"}), Waiting)
+    assert game.hear(extra, {"player": "red", "extra_tile": None}).moves == ("remove none", "torch yellow")
+    tied = line("name", "-").replace("scores 0 0 0 0", "scores 9 9 3 3")
+    named = game.hear(game.State.parse(tied), {"player": "red", "decides": "yellow"})
+    assert (named.code, isinstance(named, Accepted)) == ("icefloe.winner", True)
+    assert "yellow won with 9 points" in named.said
+    for said in ({"player": "red", "die": 5}, {"player": "red", "vote_value": 4}, {"player": "red", "score": "X4"}, {}):
+        with pytest.raises(InputError):
+            game.hear(scoring, said)
+
+
+def test_a_board_that_will_not_do():
+    with pytest.raises(InputError, match="5 x 5 places"):
+        game.set_up(PLAYERS, {}, Tiles(cell_mm=51.0, rows=4))
+    with pytest.raises(InputError, match="another board"):
+        game.set_up(PLAYERS, {}, Chessboard(square_mm=50.0))
+    assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})

@@ -1,0 +1,71 @@
+"""The structure of JPEG files: whether one is whole, and where one ends in a stream of them.
+
+Source: ITU-T T.81, annex B.
+"""
+
+from __future__ import annotations
+
+JPEG = b"\xff\xd8\xff"
+MOST_BYTES = 1 << 25
+"""A stream in which no picture ends for so long is none."""
+
+
+class JpegStream:
+    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def feed(self, chunk: bytes) -> None:
+        """Bytes as they come."""
+        self._data += chunk
+
+    def next(self) -> bytes | None:
+        """The next whole picture, or None until more bytes come."""
+        start = self._data.find(JPEG)
+        if start < 0:
+            del self._data[: max(0, len(self._data) - len(JPEG) + 1)]
+            return None
+        del self._data[:start]
+        end, whole = follow(bytes(self._data))
+        if not whole and end == len(self._data) <= MOST_BYTES:
+            return None
+        picture = bytes(self._data[:end])
+        del self._data[:end]
+        return picture if whole else self.next()
+
+
+def whole_jpeg(data: bytes) -> bool:
+    """Do the segments and scans of a JPEG lead to an end-of-image marker?  What some cameras put after it is theirs."""
+    return follow(data)[1]
+
+
+def follow(data: bytes) -> tuple[int, bool]:
+    """Where a JPEG that begins at 0 ends, and True; or how far it makes sense (all of it, where more may follow), and False.
+
+    A preview in the EXIF segment has an end marker of its own, so searching for one is not enough.
+    """
+    at = 2
+    while at + 4 <= len(data) + 2:
+        if data[at : at + 1] != b"\xff" or data[at + 1] == 0xD8:
+            return at, False
+        marker = data[at + 1]
+        if marker == 0xD9:
+            return at + 2, True
+        if marker == 0xFF:
+            at += 1
+            continue
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        if marker == 0xDA:
+            at = _after_scan(data, at)
+    return len(data), False
+
+
+def _after_scan(data: bytes, at: int) -> int:
+    """Where the next marker begins that is neither a stuffed byte nor a restart."""
+    while (at := data.find(b"\xff", at)) >= 0:
+        following = data[at + 1 : at + 2]
+        if following and following != b"\x00" and not 0xD0 <= following[0] <= 0xD7:
+            return at
+        at += 1
+    return len(data)

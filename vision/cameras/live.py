@@ -1,0 +1,146 @@
+"""What all live cameras have in common: only the newest picture counts, and a camera that is lost is tried again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from table.errors import InputError
+from table.setup import Setup
+from vision.cameras import CameraLost
+from vision.frame import Frame, Image
+
+PATIENCE_S = 5.0
+"""A camera that gives no picture for so long is lost."""
+CLOSING_S = 2.0
+"""A device is given so long to stop; it is left to itself then."""
+
+
+def wanted_size(argument: str, setup: Setup | None, usual: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """The argument without a size at its end (`0@2304x1296`), and the size to ask for: the table's, that one, or the usual one.
+
+    Raises InputError for a size that is none, or another than the table's.
+    """
+    device, at, said = argument.partition("@")
+    size = tuple(int(part) for part in said.split("x") if part.isdecimal())
+    if at and not (len(size) == 2 and min(size) >= 64):
+        raise InputError(f"camera: expected a size such as {device}@2304x1296, got {argument!r}")
+    table = (setup.camera.width, setup.camera.height) if setup is not None else None
+    if at and table and size != table:
+        raise InputError(f"camera: expected {table[0]} x {table[1]} px as table.json says, or no size, got {argument!r}")
+    width, height = table or size or usual
+    return device, (width, height)
+
+
+class Picture(NamedTuple):
+    """R-G-B (h, w, 3), and where the camera says that it is focused, in dioptres."""
+
+    image: Image
+    focus_dpt: float | None = None
+
+
+class Feed(Protocol):
+    """A connection to a device; one thread uses it."""
+
+    def picture(self) -> Picture:
+        """The next picture; raises CameraLost."""
+
+    def close(self) -> None:
+        """Let go of the device."""
+
+
+def epoch_ms() -> int:
+    """Milliseconds since 1970, UTC."""
+    return round(1000 * time.time())
+
+
+class LiveCamera:
+    """A camera that goes on whether it is read or not: `read` waits for a picture that it has not given yet and leaves out older ones."""
+
+    simulated = False
+
+    def __init__(
+        self, name: str, connect: Callable[[], Feed], setup: Setup | None, clock: Callable[[], int] = epoch_ms, patience_s: float = PATIENCE_S
+    ) -> None:
+        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss."""
+        self.name = name
+        self._connect, self._clock, self._patience_s = connect, clock, patience_s
+        self._size = (setup.camera.width, setup.camera.height) if setup is not None else None
+        self._pump: _Pump | None = None
+        self._closed = False
+        self._seq = 0
+
+    def read(self) -> Frame:
+        """The next picture.  Raises CameraLost; InputError where the camera's pictures are not of the table's size."""
+        if self._closed:
+            raise ValueError("the camera was closed")
+        if self._pump is None:
+            self._pump = _Pump(self._connect(), self._clock)
+        try:
+            (image, focus_dpt), at_ms = self._pump.newest(self._patience_s)
+        except CameraLost as error:
+            self._drop()
+            raise CameraLost(f"{self.name}: {error}") from error
+        if self._size is not None and (size := image.shape[1::-1]) != self._size:
+            self._drop()
+            expected, got = (f"{width} x {height} px" for width, height in (self._size, size))
+            raise InputError(f"{self.name}: expected {expected} as table.json says, got {got}; calibrate the lens at that size")
+        frame = Frame(self._seq, at_ms, image, focus_dpt)
+        self._seq += 1
+        return frame
+
+    def close(self) -> None:
+        """Let go of the device."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._pump is not None:
+            self._pump.stop()
+            self._pump = None
+
+
+class _Pump:
+    """Takes every picture of a feed in a thread of its own and keeps the newest."""
+
+    def __init__(self, feed: Feed, clock: Callable[[], int]) -> None:
+        self._feed, self._clock = feed, clock
+        self._changed = threading.Condition()
+        self._newest: tuple[Picture, int] | None = None
+        self._error: CameraLost | None = None
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._thread.start()
+
+    def newest(self, patience_s: float) -> tuple[Picture, int]:
+        """A picture that was not taken from here before, and the time when it came."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._newest or self._error, patience_s)
+            if self._newest is not None:
+                taken, self._newest = self._newest, None
+                return taken
+            raise self._error or CameraLost(f"no picture came for {patience_s:g} s")
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopping = True
+        self._thread.join(CLOSING_S)
+
+    def _run(self) -> None:
+        error = CameraLost("it was closed")
+        try:
+            while not self._stopping:
+                picture, at_ms = self._feed.picture(), self._clock()
+                with self._changed:
+                    self._newest = picture, at_ms
+                    self._changed.notify_all()
+        except CameraLost as lost:
+            error = lost
+        finally:
+            # Where the device is used is where it is let go: some drivers crash when another thread does.
+            self._feed.close()
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()

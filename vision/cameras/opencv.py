@@ -1,0 +1,108 @@
+"""Cameras that OpenCV reads: USB cameras through V4L2, and streams on the network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import cv2
+import numpy as np
+
+from table.errors import InputError
+from table.setup import Setup
+from vision.cameras import CameraLost
+from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
+
+TIMEOUT_MS = 5000
+"""A stream that does not answer for so long is lost."""
+LOCKED_AFTER = 30
+"""So many pictures a USB camera may focus and expose by itself; then both are locked, so that the table looks the same all evening."""
+USUAL_PX = (1920, 1080)
+"""Asked of a USB camera before there is a table."""
+V4L2_MANUAL_EXPOSURE = 1
+"""V4L2_EXPOSURE_MANUAL of the kernel's v4l2-controls.h."""
+
+
+class CaptureFeed:
+    """Pictures of a cv2.VideoCapture."""
+
+    def __init__(self, capture: cv2.VideoCapture, lock: Callable[[cv2.VideoCapture], None] | None = None) -> None:
+        self._capture, self._lock = capture, lock
+        self._taken = 0
+
+    def picture(self) -> Picture:
+        """The next; raises CameraLost where the device is gone or the stream at its end."""
+        done, image = self._capture.read()
+        if not done:
+            raise CameraLost("it gives no more pictures")
+        self._taken += 1
+        if self._lock is not None and self._taken == LOCKED_AFTER:
+            self._lock(self._capture)
+        return Picture(np.ascontiguousarray(image[:, :, ::-1], np.uint8))
+
+    def close(self) -> None:
+        """Let go of the device."""
+        self._capture.release()
+
+
+def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
+    """`v4l2:0`, `v4l2:/dev/video0` or `v4l2:0@1920x1080`: a USB camera; focus, exposure and white balance are locked after a second."""
+    argument, (width, height) = wanted_size(argument, setup, USUAL_PX)
+    path = Path(f"/dev/video{argument}" if argument.isdecimal() else argument)
+    if not path.is_absolute():
+        raise InputError(f"camera: v4l2: expected a number or a device, such as v4l2:0 or v4l2:/dev/video0, got {argument!r}")
+
+    def connect() -> Feed:
+        if not path.exists():
+            raise CameraLost(f"camera {path} is not there; plug it in")
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise CameraLost(f"camera {path} may not be used by you; join the group of the device (sudo usermod -aG video $USER) and log in again")
+        capture = cv2.VideoCapture(str(path), cv2.CAP_V4L2)
+        # At these sizes USB 2 carries JPEG only; one buffer, as old pictures are of no use.
+        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
+        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        return _opened(capture, f"camera {path}", _lock)
+
+    return LiveCamera(f"camera {path.name}", connect, setup)
+
+
+def open_stream(argument: str, setup: Setup | None) -> LiveCamera:
+    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it."""
+    url = urlsplit(argument)
+    if url.scheme not in ("http", "https", "rtsp") or not url.hostname:
+        raise InputError(
+            f"camera: stream: expected an address such as stream:http://192.168.1.20:8080/video or stream:rtsp://..., got {_public(argument)!r}"
+        )
+    name = f"stream of {url.hostname}"
+
+    def connect() -> Feed:
+        patience = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, TIMEOUT_MS, cv2.CAP_PROP_READ_TIMEOUT_MSEC, TIMEOUT_MS]
+        return _opened(cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience), name, None)
+
+    return LiveCamera(name, connect, setup)
+
+
+def _public(address: str) -> str:
+    """An address without the password that people put into it."""
+    before, at, after = address.rpartition("@")
+    return f"{before.partition('://')[0]}://...@{after}" if at else address
+
+
+def _opened(capture: cv2.VideoCapture, name: str, lock: Callable[[cv2.VideoCapture], None] | None) -> CaptureFeed:
+    if not capture.isOpened():
+        capture.release()
+        raise CameraLost(f"{name} does not answer; see that it is on, and that no other program uses it")
+    return CaptureFeed(capture, lock)
+
+
+def _lock(capture: cv2.VideoCapture) -> None:
+    """Keep focus, exposure and white balance as they are; what a camera does not have it ignores."""
+    exposure = capture.get(cv2.CAP_PROP_EXPOSURE)
+    capture.set(cv2.CAP_PROP_AUTOFOCUS, 0)
+    capture.set(cv2.CAP_PROP_AUTO_WB, 0)
+    capture.set(cv2.CAP_PROP_AUTO_EXPOSURE, V4L2_MANUAL_EXPOSURE)
+    capture.set(cv2.CAP_PROP_EXPOSURE, exposure)

@@ -1,0 +1,86 @@
+"""The Raspberry Pi's camera through the program `rpicam-vid`, which comes with Raspberry Pi OS: works in any virtual environment."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from table.errors import InputError
+from table.setup import Setup
+from vision.cameras import CameraLost
+from vision.cameras.files import decode_image
+from vision.cameras.jpeg import JpegStream
+from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
+from vision.cameras.picamera import USUAL_PX
+
+PROGRAMS = ("rpicam-vid", "libcamera-vid")
+"""The program's name, and the one that it had before 2023."""
+RATE_HZ, QUALITY = 10, 93
+CHUNK = 1 << 16
+
+
+class PipeFeed:
+    """Pictures from the standard output of a program that writes JPEGs one after the other."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._name = Path(command[0]).name
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the feed
+        self._program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0)
+        self._stream = JpegStream()
+
+    def picture(self) -> Picture:
+        """The next whole picture; raises CameraLost, with the program's last words, where it ends."""
+        assert self._program.stdout is not None
+        while (data := self._stream.next()) is None:
+            chunk = self._program.stdout.read(CHUNK)
+            if not chunk:
+                raise CameraLost(self._last_words())
+            self._stream.feed(chunk)
+        try:
+            return Picture(decode_image(data, "camera"))
+        except InputError as error:
+            raise CameraLost(f"it sent a broken picture ({error})") from error
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.terminate()
+        try:
+            self._program.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
+            self._program.wait()
+        assert self._program.stdout is not None
+        self._program.stdout.close()
+        self._said.close()
+
+    def _last_words(self) -> str:
+        code = self._program.wait()
+        self._said.seek(0)
+        lines = [line for line in self._said.read().decode(errors="replace").splitlines() if line.strip()]
+        return f"{self._name} ended with code {code}" + (f": {lines[-1].strip()}" if lines else "")
+
+
+def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
+    """`rpicam:` or `rpicam:OPTIONS`: the options of rpicam-vid, as in `rpicam:--lens-position 4.2 --shutter 8000 --gain 2 --awbgains 1.9,1.6`.
+
+    What is not locked by such options the camera chooses as it goes.
+    """
+    try:
+        options = shlex.split(argument)
+    except ValueError as error:
+        raise InputError(f"camera: rpicam: expected options of rpicam-vid, got {argument!r} ({error})") from error
+    program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+    if program is None:
+        raise InputError("camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry Pi OS: sudo apt install rpicam-apps")
+    width, height = (setup.camera.width, setup.camera.height) if setup is not None else USUAL_PX
+    size = ["--width", str(width), "--height", str(height)]
+    fixed = ["--codec", "mjpeg", "--quality", str(QUALITY), "--framerate", str(RATE_HZ), "--timeout", "0", "--nopreview", "--flush", "--output", "-"]
+
+    def connect() -> Feed:
+        return PipeFeed([program, *size, *fixed, *options])
+
+    return LiveCamera("Raspberry Pi camera", connect, setup)
