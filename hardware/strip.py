@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -37,6 +38,8 @@ class Strip:
         self.places_mm: Array = np.column_stack([np.interp(along_mm, ends_mm, closed[:, axis]) for axis in (0, 1)])
         """(n, 2) where each lamp is, in the table frame."""
         self._at = np.arange(leds)
+        self.marked = lru_cache(maxsize=256)(self._marked)
+        """Lamps that point at a mark: both ends of a line, or a spot's file and row.  They are asked for in every frame."""
         self._by_corner = np.isin(self._at, [led for corner in corners for led in self._near(corner, max(1, leds // 40))])
 
     @property
@@ -49,8 +52,7 @@ class Strip:
         nearest = int(np.argmin(((self.places_mm - point) ** 2).sum(axis=1)))
         return (nearest + np.arange(-reach, reach + 1)) % self.leds
 
-    def marked(self, mark: Mark) -> npt.NDArray[np.intp]:
-        """Lamps that point at a mark: both ends of a line, or a spot's file and row."""
+    def _marked(self, mark: Mark) -> npt.NDArray[np.intp]:
         points = np.array(mark.points_mm, float)
         if mark.kind == "line":
             ends = self._ends(points[0], points[1])

@@ -38,7 +38,7 @@ class Shown:
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()
         self._scene, self._begun_s = DARK, clock()
-        self._trouble = ""
+        self._trouble, self._due_s = "", clock()
         self._device: Device | None = open_device()
         self._thread = threading.Thread(target=self._run, name="lamps", daemon=True)
         self._thread.start()
@@ -73,11 +73,12 @@ class Shown:
         try:
             if self._device is None:
                 self._device = self._open()
-            begun_s = self._clock()
             with self._lock:  # only now: to open a device may have taken long
-                scene, since_ms = self._scene, 1000 * (begun_s - self._begun_s)
+                scene, since_ms = self._scene, 1000 * (self._clock() - self._begun_s)
             self._device.step(scene, since_ms)
-            trouble, wait_s = "", self._device.interval_s - (self._clock() - begun_s)
+            # One interval after the last one was due, so that a late one does not slow all that follow.
+            self._due_s = max(self._due_s + self._device.interval_s, self._clock())
+            trouble, wait_s = "", self._due_s - self._clock()
         except (DeviceLost, InputError) as error:
             self._leave()
             trouble, wait_s = str(error), RETRY_S

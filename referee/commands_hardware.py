@@ -6,6 +6,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,10 +20,20 @@ from rich.table import Table
 
 from hardware.dice import draw, picture, tumble
 from hardware.fairness import FEWEST, judge_rolls
-from hardware.ports import Press, Reading
+from hardware.ports import Buttons, Lamps, Press, Reading
 from hardware.rig import Rig, open_rig
 from hardware.scenes import SIGNALS, Scene
-from hardware.settings import HardwareSettings, WledPresetsSettings, WledSettings, load_settings, used_pins
+from hardware.settings import (
+    BoardLampsSettings,
+    GpioButtonsSettings,
+    GpioLampsSettings,
+    HardwareSettings,
+    WledPresetsSettings,
+    WledSettings,
+    button_pins,
+    load_settings,
+    used_pins,
+)
 from table.errors import InputError
 
 PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper")
@@ -116,23 +127,19 @@ def check(path: Path) -> None:
 
     Exit code 1 where something does not.
     """
-    with closing(open_rig(load_settings(path), SQUARE_MM, lambda text: click.echo(text, nl=False))) as rig:
-        failed = [what for what, works in _walk(rig) if not works]
+    settings = load_settings(path)
+    with closing(open_rig(settings, SQUARE_MM, lambda text: click.echo(text, nl=False))) as rig:
+        failed = [what for what, works in _walk(rig, settings) if not works]
         failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
     click.echo(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
     if failed:
         raise SystemExit(1)
 
 
-def _walk(rig: Rig) -> Iterator[tuple[str, bool]]:
+def _walk(rig: Rig, settings: HardwareSettings) -> Iterator[tuple[str, bool]]:
     """Every thing that was tried, and whether people say that it works."""
     if rig.lamps:
-        for colour in TRIED[:2]:
-            rig.lamps.show(Scene("turn", TRIED, of=(colour,)))
-            yield f"the lamp of player {TRIED.index(colour) + 1}", click.confirm(f"Does the lamp of player {TRIED.index(colour) + 1} breathe?", True)
-        for signal in SIGNALS:
-            rig.lamps.show(Scene(signal, TRIED[:2], of=TRIED[:2]))
-            yield f"the signal {signal!r}", click.confirm(f"Is this what {signal!r} should look like?", True)
+        yield from _try_lamps(rig.lamps, _seats(settings))
     if rig.dice:
         for value in range(1, 7):
             rig.dice.show((value,) * rig.dice.count)
@@ -141,17 +148,50 @@ def _walk(rig: Rig) -> Iterator[tuple[str, bool]]:
         rig.buzzer.play(Scene("refused"))
         yield "the buzzer", click.confirm("Were there three beeps?", True)
     if rig.buttons:
-        presses: queue.Queue[Press] = queue.Queue()
-        rig.buttons.listen(presses.put)
-        yield "the buttons", _hear(presses, "Press every button; the last one long.", lambda press: f"{press.button}: {press.kind}", _is_last)
+        named = button_pins(settings.buttons) if isinstance(settings.buttons, GpioButtonsSettings) else {}
+        yield from _try_buttons(rig.buttons, tuple(named))
     if rig.calliper:
         readings: queue.Queue[Reading] = queue.Queue()
         rig.calliper.listen(readings.put)
         yield "the calliper", _hear(readings, "Send a reading from the calliper.", lambda reading: f"{reading.mm:g} mm", lambda _reading: True)
 
 
-def _is_last(press: Press) -> bool:
-    return press.kind == "long"
+def _seats(settings: HardwareSettings) -> int:
+    """How many players have a lamp; a strip has room for all."""
+    match settings.lamps:
+        case GpioLampsSettings(players=players):
+            return len(players)
+        case BoardLampsSettings(players=count):
+            return count
+        case _:
+            return len(TRIED)
+
+
+def _try_lamps(lamps: Lamps, seats: int) -> Iterator[tuple[str, bool]]:
+    for seat, colour in enumerate(TRIED[:seats], 1):
+        lamps.show(Scene("turn", TRIED, of=(colour,)))
+        yield f"the lamp of player {seat}", click.confirm(f"Does player {seat} ({colour}) breathe?", True)
+    for signal in SIGNALS:
+        lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
+        yield f"the signal {signal!r}", click.confirm(f"Is this what {signal!r} should look like?", True)
+
+
+def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """Each by its name; on a board, which names its own, any until one is held."""
+    presses: queue.Queue[Press] = queue.Queue()
+    buttons.listen(presses.put)
+    for name in names:
+        yield f"the button {name!r}", _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name))
+    if not names:
+        yield "the buttons", _hear(presses, "Press every button, and hold the last one.", _pressed, lambda press: press.kind == "long")
+
+
+def _is_down(name: str, press: Press) -> bool:
+    return (press.button, press.kind) == (name, "down")
+
+
+def _pressed(press: Press) -> str:
+    return f"{press.button}: {press.kind}"
 
 
 def _hear(told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]) -> bool:

@@ -14,10 +14,9 @@ from hardware.ports import Press, Reading
 from hardware.rig import Rig
 from hardware.scenes import Scene
 from referee.command import Command, Hear
-from referee.events import Record
+from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
-from referee.log import LogFailed
 from referee.loop import Live
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of, roller
@@ -90,18 +89,19 @@ class Companion:
             records = self._session.wait(after, POLL_S)
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
-                news, after = records[-1], records[-1].seq
+                told_of = [record for record in records if not isinstance(record.event, Noted)]
+                news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
-            now = (ledger.seq, status, news, self._measuring)
+            now = (ledger.seq, status, news, measuring := self._measuring)
             if now != told:
-                self._show(scene_of(ledger, status, news, self._board), heard=bool(records))
+                scene = scene_of(ledger, status, news, self._board)
+                if measuring and measuring.next and scene.signal == "too close" and measuring.asks(ledger.question):
+                    scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
+                self._show(scene, heard=bool(records))
                 told = now
 
     def _show(self, scene: Scene, heard: bool) -> None:
-        measuring = self._measuring
-        if measuring and measuring.next and scene.signal == "too close":
-            scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
         if self._rig.lamps:
             self._rig.lamps.show(scene)
         if self._rig.buzzer and heard:
@@ -112,7 +112,7 @@ class Companion:
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
-            except (InputError, LogFailed):
+            except InputError:
                 done = False
             if not done and self._rig.buzzer:
                 self._rig.buzzer.play(NOT_NOW)
@@ -135,7 +135,7 @@ class Companion:
 
     def _read(self, reading: Reading) -> bool:
         question = self._session.ledger.question
-        if self._measuring is None or question is None or self._measuring.question != question.seq:
+        if self._measuring is None or not self._measuring.asks(question):
             self._measuring = Measuring.begin(question)
         if self._measuring is None:
             return False

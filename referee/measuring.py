@@ -37,6 +37,10 @@ class Measuring:
             return None
         return cls(question.seq, pieces)
 
+    def asks(self, question: Record | None) -> bool:
+        """Is this the open question, and not one that has been closed meanwhile?"""
+        return question is not None and question.seq == self.question
+
     @property
     def next(self) -> str | None:
         """The piece to be measured next, None when all are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardware.ports import Press
-from referee.command import Command, Declare, NextGame, Pause, Resume, Undo
+from referee.command import Command, Declare, Hear, NextGame, Pause, Resume, Undo
 from referee.ledger import Ledger
 
 DECIDED_BY = "a button"
@@ -13,7 +13,8 @@ def commands_of(press: Press, ledger: Ledger) -> tuple[Command, ...]:
     """What to tell the referee; nothing for a press that means nothing now.
 
     `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take back the last ruling, or the
-    open question.  `next`: the next game once one is over; in Ice Boule the leader stops.
+    open question.  `next`: the next game once one is over; in Ice Boule the leader stops, in Zamboni Wars
+    who might fire holds fire.
     """
     match press.button, press.kind:
         case "rule", "short":
@@ -33,7 +34,9 @@ def _next(ledger: Ledger) -> tuple[Command, ...]:
     if ledger.engine.outcome(ledger.state) is not None:
         return (NextGame(decided_by=DECIDED_BY),)
     document = ledger.engine.state_document(ledger.state)
-    return (Declare(moves=(f"stop {document['next']}",), decided_by=DECIDED_BY),) if document.get("may_stop") else ()
+    if document.get("may_stop"):
+        return (Declare(moves=(f"stop {document['next']}",), decided_by=DECIDED_BY),)
+    return (Hear(said={"player": document["to_move"], "hold": True}, decided_by=DECIDED_BY),) if document.get("may_shoot") else ()
 
 
 def roller(ledger: Ledger) -> str | None:

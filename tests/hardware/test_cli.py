@@ -6,6 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from hardware.fakes import FakeButtons, FakeCalliper
+from hardware.gpio import GpioButtons
+from hardware.ports import Press
 from referee import commands_hardware
 from referee.cli import main
 
@@ -68,10 +70,10 @@ def test_bad_settings_are_one_line(rinkside):
 def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
     monkeypatch.setattr(FakeButtons, "listen", _press)
     monkeypatch.setattr(FakeCalliper, "listen", _measure)
-    code, said = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 30)
+    code, said = rinkside("hardware", "check", settings=FAKES, keys="y\n" * 40)
     assert code == 0, said
     for what in (
-        "player 2 breathe",
+        "player 6 (white) breathe",
         "'camera lost' should look",
         "show a 6",
         "three beeps",
@@ -100,6 +102,30 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
     code, said = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
     assert code == 1
     assert said.splitlines()[-1] == "Not working: the lamp of player 1; the buttons"
+
+
+def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
+    def press(_self, tell):
+        for name in ("rule", "next", "die"):
+            tell(Press(name, "down", 0.0))
+
+    monkeypatch.setattr(GpioButtons, "listen", press)
+    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    settings = (
+        'pins = "mock"\nlamps = { kind = "gpio", players = [5, 6, 7], verdict = 8 }\nbuttons = { kind = "gpio", next = 12, die = 13, appeal = 16 }'
+    )
+    code, said = rinkside("hardware", "check", settings=settings, keys="y\n" * 30)
+    assert code == 1
+    assert said.count("breathe?") == 3
+    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == [
+        "Press appeal.",
+        "  rule: down",
+        "  next: down",
+        "  die: down",
+        "Press next.",
+        "Press die.",
+    ]
+    assert said.splitlines()[-1] == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
 
 
 def test_nothing_connected_works(rinkside):

@@ -59,5 +59,12 @@ def test_every_signal_is_on_the_page():
     assert TUNES.keys() == set(SIGNALS)
 
 
+def test_rhythms_are_drawn_as_they_are():
+    drawn = (ROOT / "docs" / "pictures" / "rhythms.svg").read_text(encoding="utf-8")
+    for signal, tune in TUNES.items():
+        steps = " ".join(f"{level:g}:{hold_ms}" for level, hold_ms in tune.rhythm.steps)
+        assert f'data-signal="{signal}" data-rhythm="{steps} fade {tune.rhythm.fade_ms}"' in drawn
+
+
 def test_the_protocol_of_the_page_is_that_of_the_program():
     assert f'"hello": "{HELLO}"' in PAGE

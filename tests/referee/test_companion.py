@@ -10,19 +10,22 @@ import pytest
 
 from engines import GAMES
 from engines.verdict import Ambiguous, Choice
+from hardware import dice
 from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 from hardware.ports import Press
 from hardware.rig import Rig
 from hardware.scenes import Scene
 from referee import companion
-from referee.command import Answer, Declare, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Undo
 from referee.companion import NOT_NOW, Companion
-from referee.events import Asked, Record, Ruled
+from referee.events import Asked, Record, Ruled, SessionStarted
 from referee.facts import fact_of
+from referee.lamps import standing
 from referee.loop import Live
 from referee.measuring import Measuring, in_question
 from referee.pressing import DECIDED_BY, commands_of, roller
-from table.boards import Open
+from referee.session import Session
+from table.boards import Coasters, Open
 
 BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
 PATIENCE_S = 20.0
@@ -231,6 +234,23 @@ def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
 
 
 @pytest.mark.usefixtures("beside")
+def test_a_question_that_was_taken_back_takes_its_readings_with_it(rig, session):
+    evidence = {"gaps": [{"colour": "red"}, {"colour": "blue"}], "call": {"pairs": [[0, 1]]}}
+    question = fact_of(Ambiguous(code="pegs.too_close", said="", choices=(Choice("either", ()),), evidence=evidence))
+    session.append(question)
+    rig.calliper.send("20.1")
+    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)))
+    rig.buttons.press("appeal")
+    session.wait(2, PATIENCE_S)
+    seen = len(rig.lamps.scenes)
+    session.append(question)
+    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS), after=seen)
+    assert Scene("measure", PLAYERS, of=("blue",)) not in rig.lamps.scenes[seen:]
+    rig.calliper.send("20.2")
+    rig.lamps.wait_for(Scene("measure", PLAYERS, of=("blue",)), after=seen)
+
+
+@pytest.mark.usefixtures("beside")
 def test_a_reading_that_nobody_asked_for_is_told_by_the_buzzer(rig, session):
     rig.calliper.send("12.34")
     assert rig.buzzer.next() == NOT_NOW
@@ -297,3 +317,51 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
         "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
     )
     assert commands_of(press("next"), alone) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
+
+
+def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
+    """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
+    monkeypatch.setattr(dice, "tumble", lambda values: [(values, 0)])
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
+    board = Coasters(cell_mm=33)
+    beside = Companion(rig, session, eyes, board)
+    beside.start()
+    engine, turns = GAMES["zamboni_wars"], []
+    while len(turns) < 6:
+        ledger = session.ledger
+        if engine.state_document(ledger.state)["may_shoot"]:
+            rig.buttons.press("next")
+            (record,) = session.wait(ledger.seq, PATIENCE_S)
+            assert record.event.code == "zamboni.hold"
+            continue
+        rig.buttons.press("die")
+        (record,) = session.wait(ledger.seq, PATIENCE_S)
+        assert record.event.code == "zamboni.roll"
+        assert beside._roller.wait(PATIENCE_S)
+        turns.append(record.event.player)
+        (roll,) = record.event.moves
+        assert rig.dice.shown[-1] == (int(roll.removeprefix("roll ")),)
+        rig.lamps.wait_for(standing(session.ledger, board))
+        drive = next(iter(engine.legal_moves(session.ledger.state)))
+        seq = session.append(Ruled(verdict="accepted", code="zamboni.move", said="", moves=(str(drive),), player=record.event.player)).seq
+        rig.lamps.wait_for(Scene("accepted", session.ledger.players, (record.event.player,), then=standing(session.ledger, board), news=seq))
+    beside.stop()
+    session.close()
+    assert turns == ["yellow", "blue"] * 3
+    assert any(scene.marks for scene in rig.lamps.scenes), "the space that a Zamboni is to leave"
+
+
+def test_next_holds_fire():
+    class Firing:
+        NAME = "zamboni_wars"
+
+        @staticmethod
+        def outcome(_state):
+            return None
+
+        @staticmethod
+        def state_document(_state):
+            return {"to_move": "red", "may_shoot": ["blue"], "next": "red"}
+
+    assert commands_of(press("next"), Still(None, Firing)) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)
