@@ -37,11 +37,11 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
 
 
 def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
-    """The sight without what was there when the table was empty."""
+    """The sight without what was there when the table was empty, and without what was taken for an arm there."""
     mask = changed(sight.view.code, empty.code, SIGMAS)
     cells = cv2.resize(mask.astype(np.float32), sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA) > CHANGED_SHARE
     found = tuple(one for one in sight.found if _is_changed(one, mask, sight))
-    return replace(sight, found=found, pieces=sight.pieces & cells)
+    return replace(sight, found=found, pieces=sight.pieces & cells, arms=sight.arms & cells)
 
 
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from table.observation import Observation
+from vision.fiducials import locate
+from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.observe import observe
+from vision.photo import Photo
+from vision.reference import empty_table, only_changed
 from vision.render import Renderer
 from vision.scene_cases import random_case
 
@@ -33,3 +37,17 @@ def test_a_reference_of_another_size_is_not_used():
     small = Frame(0, 0, frame.image[:100, :100])
     with_it, without = observe(frame, case.setup, small), observe(frame, case.setup)
     assert len(with_it.pieces) == len(without.pieces) > 0
+
+
+def test_what_looked_like_an_arm_on_the_empty_table_is_no_hand():
+    case = random_case("boule", 60000)
+    empty, played = (
+        Renderer(case.setup, case.camera).picture(replace(case.scene(), pieces=pieces, limbs=()), np.random.default_rng(k))
+        for k, pieces in enumerate(((), case.scene().pieces))
+    )
+    photo = Photo(played, locate(played, case.setup), case.setup)
+    sight = search(view_of(photo), case.setup.colours)
+    everywhere = replace(sight, arms=np.ones_like(sight.arms))
+    before = empty_table(Frame(0, 0, empty), photo)
+    seen = only_changed(everywhere, before)
+    assert 0 < seen.arms.mean() < 0.3, "arms are left only where something has changed"
