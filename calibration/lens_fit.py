@@ -25,7 +25,9 @@ BENDS_MORE = 1.2
 """Where the usual model leaves so many times the residuals of a fisheye's, the lens is judged as a fisheye from the start."""
 FOLDS = 4
 OUTLIER_VIEW = 2.5
-"""A view whose residuals are so many times those of the others does not fit them."""
+"""A view whose corners are off together by so many times what those of the others are does not fit them."""
+SURFACE_TERMS = 10
+"""Of a cubic surface in two directions."""
 OUTLIER_CORNER = 4.5
 """A corner so many sigmas off is left out."""
 MEDIAN_SQUARE = 2 * math.log(2)
@@ -88,33 +90,42 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
 
 def _agreeing(views: tuple[View, ...], size_px: tuple[int, int]) -> tuple[tuple[View, ...], tuple[LeftOut, ...]]:
     """Views without those, and corners without those, that do not fit the others.  The worst view goes first, and all are fitted anew."""
-    kept, left_out = list(views), []
-    model = roughly(views, size_px).model
+    solved = roughly(views, size_px, (USUAL, "fisheye", "rational"))
+    model, left_out = solved.model, []
+    kept = [_without_strays(view, residual, _usual_rms(residual)) for view, residual in zip(views, solved.residuals_px, strict=True)]
     while True:
         solved = solve(tuple(kept), size_px, model)
-        rms = np.array([_usual_rms(residual) for residual in solved.residuals_px])
-        worst = int(rms.argmax())
-        usual = float(np.median(np.delete(rms, worst)))
-        if rms[worst] <= OUTLIER_VIEW * usual:
+        bends = np.array([_bend(view, residual) for view, residual in zip(kept, solved.residuals_px, strict=True)])
+        worst = int(bends.argmax())
+        usual = float(np.median(np.delete(bends, worst)))
+        if bends[worst] <= OUTLIER_VIEW * usual:
             break
-        detail = f"its corners are {rms[worst]:.2f} px off, the others {usual:.2f}; was the target bent, or did it move?"
+        one, other = (bend * math.sqrt(SURFACE_TERMS / len(kept[worst].pixels)) for bend in (bends[worst], usual))
+        detail = f"its corners are {one:.2f} px off together, the others {other:.2f}; was the target bent, or did it move?"
         left_out.append(LeftOut(kept.pop(worst).name, "it does not fit the others", detail))
         if len(kept) < LEAST_VIEWS:
             names = ", ".join(out.name for out in left_out[:4])
             raise InputError(
                 f"expected {LEAST_VIEWS} views or more that fit one lens, got {len(kept)}; {names} do not fit; is the target flat, the focus locked?"
             )
-    squared = np.concatenate([np.sum(residual**2, axis=1) for residual in solved.residuals_px])
-    most = OUTLIER_CORNER**2 * float(np.median(squared)) / MEDIAN_SQUARE
-    good = [np.sum(residual**2, axis=1) <= most for residual in solved.residuals_px]
-    return tuple(replace(view, target_mm=view.target_mm[g], pixels=view.pixels[g]) for view, g in zip(kept, good, strict=True)), tuple(left_out)
+    usual = _usual_rms(np.concatenate(solved.residuals_px))
+    good = (_without_strays(view, residual, usual) for view, residual in zip(kept, solved.residuals_px, strict=True))
+    return tuple(good), tuple(left_out)
 
 
-def roughly(views: tuple[View, ...], size_px: tuple[int, int]) -> Solved:
-    """By the usual model, or as a fisheye where the lens bends more than the usual one can: good views must not be left out for that."""
-    usual, fisheye = (solve(views, size_px, model) for model in (USUAL, "fisheye"))
-    one, other = (np.median([_usual_rms(residual) for residual in solved.residuals_px]) for solved in (usual, fisheye))
-    return fisheye if one > BENDS_MORE * other else usual
+def _without_strays(view: View, residual: Array, usual_rms: float) -> View:
+    """A view without corners that are off by much more than usual."""
+    good = np.hypot(*residual.T) <= OUTLIER_CORNER * usual_rms / math.sqrt(2)
+    return replace(view, target_mm=view.target_mm[good], pixels=view.pixels[good])
+
+
+def roughly(views: tuple[View, ...], size_px: tuple[int, int], models: tuple[str, ...] = (USUAL, "fisheye")) -> Solved:
+    """By the first of these models, or by a later one where the lens bends more than that can: good views must not be left out for it."""
+    best, *others = (solve(views, size_px, model) for model in models)
+    for other in others:
+        one, two = (np.median([_usual_rms(residual) for residual in solved.residuals_px]) for solved in (best, other))
+        best = other if one > BENDS_MORE * two else best
+    return best
 
 
 def _held_out(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> tuple[Array, ...]:
@@ -149,6 +160,17 @@ def _judged(view: View, pose: Pose, residual: Array) -> Judged:
     middle = np.asarray(rotation, float) @ np.append(view.target_mm.mean(axis=0), 0.0) + pose[1]
     tilt = math.degrees(math.acos(min(1.0, abs(float(np.asarray(rotation)[2, 2])))))
     return Judged(view, residual, tilt, float(np.linalg.norm(middle)))
+
+
+def _bend(view: View, residual: Array) -> float:
+    """Root mean square of what neighbouring corners are off together, in px: of a cubic surface over the target.
+
+    Noise moves every corner by itself, and hardly shows here; a bent target, or one that moved, shows in full.  It is scaled so that noise
+    alone gives its own size.
+    """
+    x, y = ((view.target_mm - view.target_mm.mean(axis=0)) / np.ptp(view.target_mm, axis=0).max()).T
+    surface, _ = np.linalg.qr(np.column_stack([x**i * y**j for i in range(4) for j in range(4 - i)]))
+    return float(np.linalg.norm(surface.T @ residual) / math.sqrt(SURFACE_TERMS))
 
 
 def _usual_rms(residual: Array) -> float:

@@ -48,6 +48,8 @@ class NotFound:
 
 BLURRED = NotFound("it is blurred", "no edge in it is sharp; hold still, focus, add light")
 
+ANOTHER = NotFound("it is a target of another layout", "older, or with other counts; use the one that `rinkside print charuco` makes")
+
 
 @dataclass(frozen=True, slots=True)
 class Charuco:
@@ -78,11 +80,13 @@ class Charuco:
                 return NotFound("the target is mirrored", "turn mirroring off in the camera, or print the target again")
             return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen")
         if _fitting_share(quads, ids) < ANOTHER_LAYOUT:
-            return NotFound("it is a target of another layout", "older, or with other counts; use the one that `rinkside print charuco` makes")
+            return ANOTHER
         count = 0 if numbers is None else len(numbers)
         if count < LEAST_CORNERS:
             if _is_blurred(grey):
                 return BLURRED
+            if count == 0 and len(ids) >= LEAST_CORNERS / 2:
+                return ANOTHER  # markers lie as they should, but between them the squares are the other way round
             return NotFound("too few corners are seen", f"{count} of {(TARGET_COLUMNS - 1) * (TARGET_ROWS - 1)}, at least {LEAST_CORNERS} are needed")
         places = self.corners_mm[np.asarray(numbers).reshape(-1)]
         pixels = np.asarray(corners, float).reshape(-1, 2)

@@ -45,9 +45,13 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguous(_Verdict):
-    """The picture cannot decide: people are asked which of `choices` it was."""
+    """The picture cannot decide: people are asked which of `choices` it was.
+
+    With `until_moved` they may also put the piece so that it can be read: the question falls when the table is another one.
+    """
 
     choices: tuple[Choice, ...]
+    until_moved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from calibration.cards import place_cards, read_frames
-from calibration.lens_file import keep_last
+from calibration.lens_file import keep_last, load_lens
 from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
 from calibration.recheck import recheck as recheck_table

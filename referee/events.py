@@ -89,11 +89,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
-    """The picture could not decide and the players were asked; the game waits for `Answered`."""
+    """The picture could not decide and the players were asked; the game waits for `Answered`.
+
+    With `until_moved` the question is taken back as soon as the table is another one.
+    """
 
     code: str
     said: str
     choices: tuple[Choice, ...]
+    until_moved: bool = False
     rests_on: str = ""
     player: str | None = None
     evidence: dict[str, Any] = {}

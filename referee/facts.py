@@ -9,9 +9,14 @@ from engines.verdict import Noted as Heard
 from referee.events import Asked, Choice, Noted, Ruled
 
 
+def told(verdict: Verdict) -> str:
+    """What people are told: the sentence of a verdict, and where table and record differ, piece by piece."""
+    return " ".join((verdict.said, *verdict.differences)) if isinstance(verdict, OutOfSync) else verdict.said
+
+
 def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Ruled | Asked | Noted | None:
     """The fact that a verdict becomes; None where there is nothing to tell.  `observation` is what it rests on, None for what was heard."""
-    common: dict[str, Any] = {name: getattr(verdict, name) for name in ("code", "said", "rests_on", "player", "evidence")}
+    common: dict[str, Any] = {name: getattr(verdict, name) for name in ("code", "rests_on", "player", "evidence")} | {"said": told(verdict)}
     match verdict:
         case Accepted():
             return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
@@ -24,7 +29,7 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
             choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
-            return Asked(choices=choices, observation=observation, **common)
+            return Asked(choices=choices, until_moved=verdict.until_moved, observation=observation, **common)
         case Heard():
             return Noted(moves=verdict.moves, secret=verdict.secret, **common)
         case Waiting():

@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import Any, Literal, Protocol
 
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
-from referee.events import Answered, Asked, Noted, Ruled
-from referee.facts import fact_of
+from referee.events import Answered, Asked, Noted, Ruled, Undone
+from referee.facts import fact_of, told
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.session import Session
@@ -203,7 +203,7 @@ class Referee:
             self._stir()
             self._tell("settling", "Something moves on the table; the referee waits for it to rest.")
         elif ledger.question is not None:
-            self._tell("asking", _asked(ledger).said)
+            self._ask(settled, ledger)
         elif self._settle.restless_ms >= RESTLESS_MS:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
@@ -212,6 +212,20 @@ class Referee:
             self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
         else:
             self._judge(frame, settled, ledger)
+
+    def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
+        """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
+        asked = _asked(ledger)
+        self._tell("asking", asked.said)
+        if settled is None or not asked.until_moved:
+            return
+        if self._judged is None:
+            self._judged = settled
+        elif not agree(self._judged, settled):
+            question = ledger.question.seq if ledger.question else 0
+            said = "The table is another one now: the question is taken back, and the table judged again."
+            self._session.append(Undone(undoes=question, decided_by="the referee", said=said), after=ledger.seq)
+            self._judged = None
 
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
@@ -228,7 +242,7 @@ class Referee:
             if record is None:
                 return
             self._ruled_on[record.seq] = settled
-        self._said, self._said_at = _said(verdict), self._session.ledger.seq
+        self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
@@ -276,10 +290,6 @@ def _status(verdict: Verdict | None) -> Status:
             return "cannot see"
         case _:
             return "waiting"
-
-
-def _said(verdict: Verdict) -> str:
-    return " ".join((verdict.said, *verdict.differences)) if isinstance(verdict, OutOfSync) else verdict.said
 
 
 def _unchanged(judged: Observation, settled: Observation) -> bool:

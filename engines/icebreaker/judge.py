@@ -97,7 +97,8 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     said = f"Which move did {state.next} make? Two of them look alike in the picture."
     if still:
         choices.append(Choice("No ship has moved yet", ()))
-    return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices))
+    said = f"{said} You may also put the ship clearly in its cell."
+    return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices), until_moved=True)
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:
@@ -155,7 +156,7 @@ def _two_moved(state: State, found: Look, wrong: Difference) -> Verdict:
         (first, then) = sequences[0]
         said = f"Two ships have moved: was it {first} and then {then}?"
         choices = (Choice(f"{first}, then {then}", (str(first), str(then))), Choice("Not so: put them back", ()))
-        return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices)
+        return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True)
     if len(own) == 2:
         said = f"{str(state.next).capitalize()} moved two ships, {tried[0]} and {tried[1]}, and one is moved in a turn."
         return _refuse(state, Violation("ice.two", RULES, said), tried, wrong)

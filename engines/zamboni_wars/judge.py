@@ -95,17 +95,12 @@ def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
             mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
             seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
             return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
-        case Hit(target) if not _may_lie_there(state, target, found):
+        case Hit(target):
             return [(Take(target),)]
-        case Aiming(target) if state.left[target].layers == 1 and not _may_lie_there(state, target, found):
+        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
             return [(Fire(target), Take(target))]
         case _:
             return []
-
-
-def _may_lie_there(state: State, target: str, found: Look) -> bool:
-    """May the last piece of a Zamboni still be there, unread?"""
-    return state.left[target].layers == 1 and state.left[target].space in found.unread
 
 
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
@@ -130,8 +125,8 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambigu
     choices = [Choice(f"{state.to_move.capitalize()} ends with '{way[-1]}'", tuple(map(str, way))) for way in explained]
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
-    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either."
-    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices))
+    said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."
+    return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices), until_moved=True)
 
 
 def _judge_difference(state: State, found: Look) -> Verdict:

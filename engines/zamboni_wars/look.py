@@ -93,7 +93,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something lies that was not read."""
+    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read."""
 
     nests: tuple[Nest, ...]
     up: tuple[SeenPiece, ...]
@@ -142,7 +142,7 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
             sure = piece.colour_probability >= SURE
             sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
             nests.append(Nest(piece.colour, sure, spaces, _facings(piece), LAYERS_OF.get(piece.size, 0), sized, piece))
-    unread = {space for place in seen.unread_mm for space in _spaces(place, board.cell_mm / 2, board)}
+    unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread))
 
 
@@ -156,6 +156,11 @@ def _lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
     step_mm = float(np.linalg.norm(piece.base_mm - old.base_mm))
     turn_deg = abs((piece.heading_deg - old.heading_deg + 180) % 360 - 180)
     return (piece.colour, piece.size) == (old.colour, old.size) and step_mm <= STILL_MM and turn_deg <= STILL_DEG
+
+
+def _was_unread(place_mm: Array, before: Observation | None) -> bool:
+    """Was something there that could not be read before?  Then it is print, or dirt."""
+    return before is not None and any(np.linalg.norm(place_mm - old_mm) <= STILL_MM for old_mm in before.unread_mm)
 
 
 def _cost(nest: Nest, player: str, zamboni: Zamboni) -> float:

@@ -163,17 +163,37 @@ def test_sets_that_cannot_be_used_are_named_and_nothing_is_overwritten(taken, ph
     refused(rinkside(mixed, out), "of one size or more, got 6 of 1280 x 960 px, 6 of 640 x 480 px")
     mirrored = folder("mirrored", [picture[:, ::-1] for picture in half])
     refused(rinkside(mirrored, out), "got 0 (12: the target is mirrored)")
+    layout = folder("layout", [charuco_board(8, 12, True)] * 12)
+    refused(rinkside(layout, out), "got 0 (12: it is a target of another layout)")
+    refused(rinkside(layout, out, "--target", "chessboard", "--corners", "9x6"), "got 0 (12: no chessboard of 9 x 6 inner corners is seen whole)")
     assert out.read_text() == "the last good one"
     assert not (tmp_path / "lens.json.bak").exists()
 
 
-def test_a_target_of_another_layout_is_named() -> None:
-    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
-    older = cv2.aruco.CharucoBoard((8, 12), 20.0, 15.0, dictionary)
-    older.setLegacyPattern(True)
-    found = Charuco().find(older.generateImage((800, 1200), marginSize=40))
+def charuco_board(columns: int, rows: int, older: bool) -> np.ndarray:
+    """A picture of a target with another count of squares, or in OpenCV's older layout."""
+    board = cv2.aruco.CharucoBoard((columns, rows), 20.0, 15.0, cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100))
+    board.setLegacyPattern(older)
+    return board.generateImage((columns * 90, rows * 90), marginSize=40)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "older"), [(8, 12, True), (8, 12, False), (9, 14, True), (13, 9, False), (5, 7, False), (11, 8, False), (10, 13, False)]
+)
+def test_a_target_of_another_layout_is_named(columns: int, rows: int, older: bool) -> None:
+    found = Charuco().find(charuco_board(columns, rows, older))
     assert not found
     assert found.reason == "it is a target of another layout"
+
+
+@pytest.mark.parametrize("rows", [11, 15])
+def test_a_target_that_is_cut_or_goes_on_is_the_same_target(rows: int) -> None:
+    """Its markers are numbered alike, so every corner that is found is where it should be."""
+    found = Charuco().find(charuco_board(9, rows, False))
+    assert found
+    target2img, _ = cv2.findHomography(found.target_mm, found.pixels)
+    there = cv2.perspectiveTransform(found.target_mm.reshape(-1, 1, 2), target2img).reshape(-1, 2)
+    assert np.abs(there - found.pixels).max() < 1  # OpenCV draws squares to whole pixels
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from engines.verdict import OutOfSync
+from engines.verdict import Ambiguous, OutOfSync
 from referee.command import Declare, Hear, Undo, parse_command
 from referee.events import Noted, Ruled, record_document
 from referee.inputs import Input
@@ -158,3 +159,38 @@ def test_events_that_are_noted_have_their_own_fact(session):
     assert isinstance(record.event, Noted)
     assert not isinstance(record.event, Ruled)
     assert record.event.state["scores"] == {"red": 1, "blue": 0}
+
+
+class Askable:
+    """Pegs, but a piece that leans may be put right by the players."""
+
+    def __init__(self, pegs):
+        self.pegs = pegs
+
+    def __getattr__(self, name):
+        return getattr(self.pegs, name)
+
+    def judge(self, state, table, before, board):
+        verdict = self.pegs.judge(state, table, before, board)
+        return replace(verdict, until_moved=True) if isinstance(verdict, Ambiguous) else verdict
+
+
+def test_a_question_about_a_piece_falls_when_the_piece_is_put_right(log, started, games, seen, piece):
+    session = Session.begin(log, started, games={"pegs": Askable(games["pegs"])})
+    leans, lies = piece("red", 100, 100, pose="leaning"), piece("red", 100, 100)
+    frames = [seen(at_ms, leans) for at_ms in range(0, 1500, 250)] + [seen(1500, leans, hand=True)]
+    referee(session, *frames, *(seen(at_ms, lies) for at_ms in range(1750, 3000, 250))).run()
+    assert [(record.at_ms, type(record.event).__name__) for record in session.records(1)] == [(500, "Asked"), (2250, "Undone"), (2500, "Ruled")]
+    assert session.ledger.state.pegs == ("red",)
+
+
+def test_a_question_is_still_open_when_the_program_begins_again(log, started, games, seen, piece):
+    games = {"pegs": Askable(games["pegs"])}
+    session = Session.begin(log, started, games=games)
+    leans = piece("red", 100, 100, pose="leaning")
+    referee(session, *(seen(at_ms, leans) for at_ms in range(0, 1500, 250))).run()
+    session.close()
+    again = Session.reopen(log, session.id, games)
+    referee(again, *(seen(at_ms, leans) for at_ms in range(2000, 3500, 250))).run()
+    assert again.ledger.question is not None
+    assert len(again.records(1)) == 1

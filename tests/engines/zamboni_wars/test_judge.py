@@ -199,6 +199,7 @@ def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
     where = evening.table.BOARD.cell_mm * np.array([5.5, 5.5])
     unread = replace(evening.table.seen(), unread_mm=(where,))
     assert isinstance(game.judge(evening.state, unread, evening.before, evening.table.BOARD), Waiting), "something is there that was not read"
+    assert game.judge(evening.state, unread, unread, evening.table.BOARD).code == "zamboni.hit", "it was there before"
     hit = evening.count(evening.judge())
     assert (hit.code, hit.moves, hit.said) == (
         "zamboni.hit",
