@@ -143,6 +143,10 @@ def test_two_pyramids_that_look_alike_before_the_game(tables):
         on(table, name, place, (0.0, 0.0), tables)
     everything = game.judge(state, table.seen(), None, table.board)
     assert everything.code == "icefloe.start"
+    fallen = replace(table.fallen("AC"), size="A", pose_probability=0.4)
+    here = table.stood.pop("AC")
+    assert game.judge(state, table.seen(fallen), None, table.board).moves == everything.moves, "it makes the set whole"
+    table.stood["AC"] = here
     on(table, "ES", table.stood["ES"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
     on(table, "FS", table.stood["FS"].place, (0.0, 0.0), tables, size_probability=0.6)
     asked = game.judge(state, table.seen(), None, table.board)
