@@ -28,6 +28,9 @@ lint: $(VENV)/ready-dev  ## style and types only
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python -m benchmarks.accuracy
 
+bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
+	@$(BIN)/python -m benchmarks.sequences
+
 bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
 	@$(BIN)/python -m benchmarks.speed
 
