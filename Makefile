@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
