@@ -52,8 +52,9 @@ def page(films: list[Film]) -> str:
     return f"""# Filmed games
 
 Measured {datetime.datetime.now(datetime.UTC):%Y-%m-%d} (commit {commit()}), Python {platform.python_version()}.
-One stretch of play of each game, four pictures a second, with hands that come and go, violations that are put right, dice and votes (`--inputs`). The pictures and what a referee must have
-said by which time are not Rinkside's own; others exist that are not here. A false call is an acceptance or refusal that nobody asked for.
+One stretch of play of each game, four pictures a second, with hands that come and go, violations that are put right, dice and votes
+(`--inputs`). The pictures, and what a referee must have said by which time, are not Rinkside's own; others exist that are not here. A
+false call is an acceptance or refusal that nobody asked for.
 
 | game | verdicts expected | given as expected, in time | false calls |
 |---|---|---|---|
