@@ -23,13 +23,14 @@ from referee.shown import shown_time
 from table.errors import InputError
 
 
-def _which_log(command: Callable[..., None]) -> Callable[..., None]:
+def which_log(command: Callable[..., None]) -> Callable[..., None]:
+    """`--log PATH`, as `path`."""
     said = "The log [default: the one in the data folder]."
     return click.option("--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said)(command)
 
 
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-_which_session = click.argument("session", type=click.IntRange(1), required=False)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+which_session = click.argument("session", type=click.IntRange(1), required=False)
 
 
 @click.group()
@@ -41,8 +42,8 @@ def log() -> None:
 
 
 @log.command("list")
-@_which_log
-@_as_json
+@which_log
+@json_option
 def list_sessions(path: Path | None, as_json: bool) -> None:
     """List all sessions, oldest first."""
     with LogReader(path or log_path()) as reader:
@@ -62,13 +63,13 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
 
 
 @log.command()
-@_which_session
-@_which_log
-@_as_json
+@which_session
+@which_log
+@json_option
 def show(session: int | None, path: Path | None, as_json: bool) -> None:
     """Show everything that was ruled, asked, answered and corrected in a session."""
     with LogReader(path or log_path()) as reader:
-        records = reader.records(session or _latest(reader))
+        records = reader.records(session or latest(reader))
     documents = [record_document(record) for record in records]
     if as_json:
         click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
@@ -88,7 +89,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
 @log.command()
 @click.argument("session", type=click.IntRange(1))
 @click.argument("target", metavar="OUT.zip", type=click.Path(path_type=Path, dir_okay=False))
-@_which_log
+@which_log
 def export(session: int, target: Path, path: Path | None) -> None:
     """Write a session with its pictures to a zip file."""
     if target.suffix.lower() != ".zip":
@@ -100,7 +101,7 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
-@_which_log
+@which_log
 def import_(source: Path, path: Path | None) -> None:
     """Take in a session that was exported, here or on another machine."""
     target = path or log_path(ready_folder())
@@ -109,7 +110,8 @@ def import_(source: Path, path: Path | None) -> None:
     click.echo(f"{source} is session {session} in {target}")
 
 
-def _latest(reader: LogReader) -> int:
+def latest(reader: LogReader) -> int:
+    """The number of the last session; raises InputError where there is none."""
     sessions = reader.sessions()
     if not sessions:
         raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")

@@ -43,7 +43,7 @@ def test_lists_every_session(log: Path) -> None:
     result = rinkside("log", "list", "--log", log)
     assert (result.exit_code, result.stderr) == (0, "")
     first, second = (line for line in result.stdout.splitlines() if "ice_boule" in line)
-    assert all(word in first for word in ("1", "blue, yellow", "simulated", "1.0 min"))
+    assert all(word in first for word in ("1", "blue, yellow", "simulated", "0.9 min"))
     assert all(word in second for word in ("7", "red, green", "not ended"))
 
 
