@@ -15,11 +15,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from engines import GAMES
+from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
 from referee.exchange import export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader, SessionSummary
-from referee.shown import shown_time
+from referee.played import Played, Thrown, games_of
+from referee.shown import called, shown_time, with_margin
+from referee.tallies import Tally, tallies
 from table.errors import InputError
 
 
@@ -35,7 +39,7 @@ which_session = click.argument("session", type=click.IntRange(1), required=False
 
 @click.group()
 def log() -> None:
-    """List, show, export and import the sessions that were refereed.
+    """List, show, export and import the sessions that were refereed; scores, gaps and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -56,8 +60,9 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         table.add_column(heading, justify="right" if heading in ("session", "length", "rulings") else "left")
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
+        people = ", ".join(called(player, row.names) for player in row.players)
         remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
-        cells = (str(row.session), _begun(row), row.game, ", ".join(row.players), length, str(row.rulings), remarks)
+        cells = (str(row.session), _begun(row), row.game, people, length, str(row.rulings), remarks)
         table.add_row(*map(escape, cells))
     Console().print(table if sessions else "Nothing was refereed yet.")
 
@@ -108,6 +113,79 @@ def import_(source: Path, path: Path | None) -> None:
     with Log(target) as opened:
         session = import_session(opened, source)
     click.echo(f"{source} is session {session} in {target}")
+
+
+def _csv(command: Callable[..., None]) -> Callable[..., None]:
+    return click.argument("target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False))(command)
+
+
+@log.command()
+@_csv
+@which_log
+def scores(target: Path, path: Path | None) -> None:
+    """Write all games with their scores to a CSV file, one row a game."""
+    games = _played(path)
+    write_scores(target, games)
+    click.echo(f"{len(games)} games are in {target}")
+
+
+@log.command()
+@_csv
+@which_log
+def gaps(target: Path, path: Path | None) -> None:
+    """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    count = write_gaps(target, _played(path))
+    click.echo(f"{count} throws are in {target}")
+
+
+@log.command()
+@click.option("--simulated", is_flag=True, help="Count simulated games too.")
+@which_log
+@json_option
+def players(simulated: bool, path: Path | None, as_json: bool) -> None:
+    """Statistics of every player over all sessions: games, points, and how near they throw."""
+    rows = tallies(game for game in _played(path) if simulated or not game.simulated)
+    if as_json:
+        click.echo(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("game", "player", "games", "won", "drawn", "points for", "against", "throws", "median gap", "nearest"):
+        table.add_column(heading, justify="left" if heading in ("game", "player") else "right")
+    for row in rows:
+        numbers = (row.games, row.won, row.drawn, f"{row.points_for:g}", f"{row.points_against:g}")
+        gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
+        cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
+        table.add_row(*(escape(str(cell)) for cell in cells))
+    Console().print(table if rows else "Nothing was refereed yet.")
+
+
+def _played(path: Path | None) -> list[Played]:
+    """All games of a log; a session that cannot be read by this version's rules is said and left out."""
+    games: list[Played] = []
+    with LogReader(path or log_path()) as reader:
+        for summary in reader.sessions():
+            try:
+                games += games_of(reader, summary.session, GAMES)
+            except InputError as error:
+                click.echo(f"rinkside: left out: {error}", err=True)
+    return games
+
+
+def _nearest(thrown: Thrown | None) -> str:
+    """The nearest throw, with its 95 % interval where the camera measured it."""
+    if thrown is None or thrown.lie is None:
+        return ""
+    if thrown.lie.on_target or not thrown.lie.gap_mm:
+        return "on the target" if thrown.lie.on_target else "touching"
+    return f"{thrown.lie.gap_mm:.1f} mm" if thrown.sigma_mm is None else f"{with_margin(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
+
+
+def _tally_document(row: Tally) -> dict[str, Any]:
+    """A player's statistics as plain data; `sigma_mm` is one standard deviation."""
+    document: dict[str, Any] = {name: getattr(row, name) for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")}
+    best = row.best
+    nearest = {"gap_mm": best.lie.gap_mm, "sigma_mm": best.sigma_mm, "on_target": best.lie.on_target} if best and best.lie else None
+    return document | {"throws": len(row.throws), "median_gap_mm": row.median_gap_mm, "best": nearest}
 
 
 def latest(reader: LogReader) -> int:

@@ -51,6 +51,7 @@ class SessionSummary:
     session: int
     game: str
     players: tuple[str, ...]
+    names: dict[str, str]
     started_utc: str
     simulated: bool
     first_ms: int
@@ -170,6 +171,7 @@ class LogReader:
             session=session,
             game=started.game,
             players=started.players,
+            names=started.names,
             started_utc=started.started_utc,
             simulated=started.simulated,
             first_ms=first_ms,
