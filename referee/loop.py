@@ -33,7 +33,8 @@ RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
 LIVE_MS = 200
 """The live picture is made anew at most this often, on the camera's clock."""
-KEPT_QUALITY = 92
+KEPT_QUALITY = 95
+"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 LIVE_QUALITY = 80
 
 

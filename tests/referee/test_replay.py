@@ -18,7 +18,7 @@ from referee.cli import main
 from referee.command import Answer, Correct, NextGame, Undo
 from referee.events import Reopened, Ruled, SessionStarted
 from referee.log import Log
-from referee.loop import Referee
+from referee.loop import KEPT_QUALITY, Referee
 from referee.opening import opening, reopened
 from referee.replay import GONE, HEARD, PEOPLE, rejudge
 from referee.session import Session
@@ -189,7 +189,7 @@ def test_a_judge_that_has_changed_is_told(log, recorded):
 
 
 def test_pictures_that_are_gone_are_counted(tmp_path):
-    with Log(tmp_path / "log.sqlite", frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), 92))) as log:
+    with Log(tmp_path / "log.sqlite", frames_bytes=2 * len(encode_jpeg(np.full((64, 64, 3), 100, np.uint8), KEPT_QUALITY))) as log:
         session = Session.begin(log, ICE_BOULE)
         watch(session, (0, 5000))
         again = {one.record.seq: one.not_judged for one in rejudge(log, session.id, GAMES, observe)}
@@ -204,7 +204,7 @@ def test_a_damaged_picture_stops_nothing(log, recorded):
 
 
 def test_the_empty_table_is_shown_to_the_eyes(log):
-    empty = encode_jpeg(np.full((64, 64, 3), 200, np.uint8), 92)
+    empty = encode_jpeg(np.full((64, 64, 3), 200, np.uint8), KEPT_QUALITY)
     session = Session.begin(log, ICE_BOULE, empty_jpeg=empty)
     watch(session, (1000, 2000))
     shown = []
