@@ -209,6 +209,8 @@ def _sentence(document: dict[str, Any]) -> str:
     match document["fact"]:
         case "session_started" | "game_started":
             said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
+        case "reopened":
+            said = "Rinkside was started again and goes on with the session"
         case "session_ended":
             said = document["reason"]
         case _:
