@@ -124,13 +124,14 @@ def _states(records: tuple[Record, ...]) -> Iterable[tuple[int, dict[str, Any]]]
 
 TEXT = """## What a power cut leaves
 
-Measured {date} (commit {commit}) on {machine}, Python {python}; other programs were using the machine (load {load:.0f}).  A referee that ruled as fast as the disk let it, with pictures
-of up to {kb} kB, was killed with SIGKILL {lives} times, at random moments of its play or, one time in {opening:.0f}, while it opened the log.  It had
-shown {shown} records.  Lost: none; each was on the log with the state that was shown, in order, and every picture was whole.
+Measured {date} (commit {commit}) on {machine}, Python {python}; other programs were using the machine (load {load:.0f}).  A referee
+that ruled as fast as the disk let it, with pictures of up to {kb} kB, was killed with SIGKILL {lives} times, at random moments
+of its play or, one time in {opening:.0f}, while it opened the log.  It had shown {shown} records.  Lost: none; each was on the log with
+the state that was shown, in order, and every picture was whole.
 
-Opening the log and coming back to the same state took {median:.2f} s in the median, {most_often:.2f} s in 95 of 100 and {longest:.2f} s at most (aim: 5 s), with sessions of
-up to {most} records; Python's start comes on top.  This kills the process, not the machine: that a commit survives a power cut rests on
-SQLite's full sync and on a disk that does what it says.
+Opening the log and coming back to the same state took {median:.2f} s in the median, {most_often:.2f} s in 95 of 100 and {longest:.2f} s at
+most (aim: 5 s), with sessions of up to {most} records; Python's start comes on top.  This kills the process, not the machine:
+that a commit survives a power cut rests on SQLite's full sync and on a disk that does what it says.
 """
 
 
