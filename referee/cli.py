@@ -27,7 +27,8 @@ COMMANDS = {
     "rules": ("referee.commands_rules", "List the options of a game, with their defaults."),
     "hardware": ("referee.commands_hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("referee.commands_hardware", "Roll electronic dice, or test whether they are fair."),
-    "log": ("referee.commands_log", "List, show, export and import the sessions that were refereed."),
+    "log": ("referee.commands_log", "List, show, export and import the sessions that were refereed; scores, gaps and statistics."),
+    "replay": ("referee.commands_replay", "Judge a recorded session again with today's code and list what changes."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and SciPy take seconds on a small board."""
 

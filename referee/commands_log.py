@@ -15,34 +15,39 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from engines import GAMES
+from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
 from referee.exchange import export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader, SessionSummary
-from referee.shown import shown_time
+from referee.played import Played, Thrown, games_of
+from referee.shown import called, shown_time, with_margin
+from referee.tallies import Tally, tallies
 from table.errors import InputError
 
 
-def _which_log(command: Callable[..., None]) -> Callable[..., None]:
+def which_log(command: Callable[..., None]) -> Callable[..., None]:
+    """`--log PATH`, as `path`."""
     said = "The log [default: the one in the data folder]."
     return click.option("--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said)(command)
 
 
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-_which_session = click.argument("session", type=click.IntRange(1), required=False)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+which_session = click.argument("session", type=click.IntRange(1), required=False)
 
 
 @click.group()
 def log() -> None:
-    """List, show, export and import the sessions that were refereed.
+    """List, show, export and import the sessions that were refereed; scores, gaps and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
 
 
 @log.command("list")
-@_which_log
-@_as_json
+@which_log
+@json_option
 def list_sessions(path: Path | None, as_json: bool) -> None:
     """List all sessions, oldest first."""
     with LogReader(path or log_path()) as reader:
@@ -55,20 +60,21 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         table.add_column(heading, justify="right" if heading in ("session", "length", "rulings") else "left")
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
+        people = ", ".join(called(player, row.names) for player in row.players)
         remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
-        cells = (str(row.session), _begun(row), row.game, ", ".join(row.players), length, str(row.rulings), remarks)
+        cells = (str(row.session), _begun(row), row.game, people, length, str(row.rulings), remarks)
         table.add_row(*map(escape, cells))
     Console().print(table if sessions else "Nothing was refereed yet.")
 
 
 @log.command()
-@_which_session
-@_which_log
-@_as_json
+@which_session
+@which_log
+@json_option
 def show(session: int | None, path: Path | None, as_json: bool) -> None:
     """Show everything that was ruled, asked, answered and corrected in a session."""
     with LogReader(path or log_path()) as reader:
-        records = reader.records(session or _latest(reader))
+        records = reader.records(session or latest(reader))
     documents = [record_document(record) for record in records]
     if as_json:
         click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
@@ -88,7 +94,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
 @log.command()
 @click.argument("session", type=click.IntRange(1))
 @click.argument("target", metavar="OUT.zip", type=click.Path(path_type=Path, dir_okay=False))
-@_which_log
+@which_log
 def export(session: int, target: Path, path: Path | None) -> None:
     """Write a session with its pictures to a zip file."""
     if target.suffix.lower() != ".zip":
@@ -100,7 +106,7 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
-@_which_log
+@which_log
 def import_(source: Path, path: Path | None) -> None:
     """Take in a session that was exported, here or on another machine."""
     target = path or log_path(ready_folder())
@@ -109,7 +115,81 @@ def import_(source: Path, path: Path | None) -> None:
     click.echo(f"{source} is session {session} in {target}")
 
 
-def _latest(reader: LogReader) -> int:
+def _csv(command: Callable[..., None]) -> Callable[..., None]:
+    return click.argument("target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False))(command)
+
+
+@log.command()
+@_csv
+@which_log
+def scores(target: Path, path: Path | None) -> None:
+    """Write all games with their scores to a CSV file, one row a game."""
+    games = _played(path)
+    write_scores(target, games)
+    click.echo(f"{len(games)} games are in {target}")
+
+
+@log.command()
+@_csv
+@which_log
+def gaps(target: Path, path: Path | None) -> None:
+    """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    count = write_gaps(target, _played(path))
+    click.echo(f"{count} throws are in {target}")
+
+
+@log.command()
+@click.option("--simulated", is_flag=True, help="Count simulated games too.")
+@which_log
+@json_option
+def players(simulated: bool, path: Path | None, as_json: bool) -> None:
+    """Statistics of every player over all sessions: games, points, and how near they throw."""
+    rows = tallies(game for game in _played(path) if simulated or not game.simulated)
+    if as_json:
+        click.echo(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("game", "player", "games", "won", "drawn", "points for", "against", "throws", "median gap", "nearest"):
+        table.add_column(heading, justify="left" if heading in ("game", "player") else "right")
+    for row in rows:
+        numbers = (row.games, row.won, row.drawn, f"{row.points_for:g}", f"{row.points_against:g}")
+        gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
+        cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
+        table.add_row(*(escape(str(cell)) for cell in cells))
+    Console().print(table if rows else "Nothing was refereed yet.")
+
+
+def _played(path: Path | None) -> list[Played]:
+    """All games of a log; a session that cannot be read by this version's rules is said and left out."""
+    games: list[Played] = []
+    with LogReader(path or log_path()) as reader:
+        for summary in reader.sessions():
+            try:
+                games += games_of(reader, summary.session, GAMES)
+            except InputError as error:
+                click.echo(f"rinkside: left out: {error}", err=True)
+    return games
+
+
+def _nearest(thrown: Thrown | None) -> str:
+    """The nearest throw, with its 95 % interval where the camera measured it."""
+    if thrown is None or thrown.lie is None:
+        return ""
+    if thrown.lie.on_target or not thrown.lie.gap_mm:
+        return "on the target" if thrown.lie.on_target else "touching"
+    return f"{thrown.lie.gap_mm:.1f} mm" if thrown.sigma_mm is None else f"{with_margin(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
+
+
+def _tally_document(row: Tally) -> dict[str, Any]:
+    """A player's statistics as plain data; `sigma_mm` is one standard deviation."""
+    document: dict[str, Any] = {name: getattr(row, name) for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")}
+    best = row.best
+    nearest = {"gap_mm": best.lie.gap_mm, "sigma_mm": best.sigma_mm, "on_target": best.lie.on_target} if best and best.lie else None
+    return document | {"throws": len(row.throws), "median_gap_mm": row.median_gap_mm, "best": nearest}
+
+
+def latest(reader: LogReader) -> int:
+    """The number of the last session; raises InputError where there is none."""
     sessions = reader.sessions()
     if not sessions:
         raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")
@@ -129,6 +209,8 @@ def _sentence(document: dict[str, Any]) -> str:
     match document["fact"]:
         case "session_started" | "game_started":
             said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
+        case "reopened":
+            said = "Rinkside was started again and goes on with the session"
         case "session_ended":
             said = document["reason"]
         case _:

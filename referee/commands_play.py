@@ -22,8 +22,8 @@ from hardware.settings import load_settings
 from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening, parse_rulings, reopened
+from referee.loop import Referee, kept_jpeg
+from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
@@ -76,8 +76,9 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, seed: i
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
-@click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: its game, players and rulings count.")
+@click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: as it was begun, so it is played on.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
+@click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 def play(
     port: int,
     host: str,
@@ -90,21 +91,23 @@ def play(
     players: str | None,
     resume: int | None,
     rulings: tuple[str, ...],
+    names: str | None,
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
-    names = tuple(players.split(",")) if players else setup.game.colours
+    colours = tuple(players.split(",")) if players else setup.game.colours
+    empty_jpeg = kept_jpeg(reference) if reference else None
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         if resume is None:
-            started = opening(game, names, parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
-            session = Session.begin(log, started)
+            chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
+            session = Session.begin(log, opening(game, colours, chosen, setup, camera.name, now, camera.simulated, people), empty_jpeg=empty_jpeg)
         else:
-            session = reopened(log, resume, setup)
+            session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
         _referee(session, Referee(camera, setup, Watch(), session, reference), listening, rig)
 

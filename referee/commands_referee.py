@@ -15,8 +15,8 @@ import click
 from referee.events import Asked, Record, Ruled
 from referee.inputs import read_inputs
 from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening, parse_rulings
+from referee.loop import Referee, kept_jpeg
+from referee.opening import opening, parse_names, parse_rulings
 from referee.session import Session
 from table.setup import load_table
 from vision.cameras import open_camera
@@ -31,6 +31,7 @@ from vision.watch import Watch
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
+@click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 @click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
 @click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
@@ -41,6 +42,7 @@ def referee(
     game: str,
     players: str,
     rulings: tuple[str, ...],
+    names: str | None,
     inputs: Path | None,
     log_path: Path | None,
     as_json: bool,
@@ -56,8 +58,10 @@ def referee(
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
-        started = opening(game, tuple(players.split(",")), parse_rulings(rulings), setup, camera.name, datetime.now(UTC), camera.simulated)
-        session = stack.enter_context(closing(Session.begin(log, started)))
+        chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
+        started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
+        empty_jpeg = kept_jpeg(reference) if reference else None
+        session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         loop = Referee(camera, setup, Watch(), session, reference, inputs=heard)
 
         def work() -> None:

@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -26,7 +26,8 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     """A session began with its first game.
 
     `players` in turn order; `rulings` are options of the engine that differ from their defaults, by name; `table` is
-    the `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the program.
+    the `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the program; `names` are the
+    people's, by colour.  A picture of the empty table is the record's frame.
     """
 
     game: str
@@ -35,6 +36,19 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     camera: str = ""
     simulated: bool = False
     started_utc: str = ""
+    table: dict[str, Any] = {}
+    version: str = ""
+    names: dict[str, str] = {}
+
+
+class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
+    """The program was started again and goes on with the session; the referee remembers no table that it saw before.
+
+    The fields are as in `SessionStarted`, and count from here on.
+    """
+
+    camera: str = ""
+    reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
 
@@ -172,7 +186,7 @@ class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     reason: str = ""
 
 
-Event = SessionStarted | GameStarted | Ruled | Noted | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
+Event = SessionStarted | Reopened | GameStarted | Ruled | Noted | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

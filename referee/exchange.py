@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engines import GAMES
-from referee.events import Record, SessionStarted, decode, record_document, renumbered
+from referee.events import Noted, Record, SessionStarted, decode, record_document, renumbered
 from referee.ledger import Games, fold
 from referee.log import Log, LogReader
 from table.documents import write_whole
@@ -32,6 +32,8 @@ def export_session(log: LogReader, session: int, path: Path) -> None:
         lines = []
         for record in log.records(session):
             document = record_document(record)
+            if isinstance(record.event, Noted):
+                document["moves"] = list(record.event.moves)  # a secret is carried along: what follows rests on it
             if record.frame:
                 document["picture"] = _picture(record.seq)
                 archive.writestr(zipfile.ZipInfo(document["picture"]), log.frame(record.seq) or b"")

@@ -16,6 +16,7 @@ from referee.events import (
     Noted,
     Paused,
     Record,
+    Reopened,
     Resumed,
     Ruled,
     SessionEnded,
@@ -53,15 +54,15 @@ def standing(ledger: Ledger, board: Board) -> Scene:
     """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
     if ledger.ended:
         return DARK
-    players, outcome = ledger.players, ledger.engine.outcome(ledger.state)
+    players = ledger.players
     document = ledger.engine.state_document(ledger.state)
     leader = _leader(document, players)
     if ledger.paused:
         return Scene("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
         return _question(asked, players, leader, marks(document, board))
-    if outcome is not None:
-        return Scene("over", players, of=_winners(outcome, players))
+    if ledger.engine.outcome(ledger.state) is not None:
+        return Scene("over", players, of=ledger.winners)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
     return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
 
@@ -74,7 +75,7 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | GameStarted() | SessionEnded():
+        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | SessionEnded():
             return then
         case _:
             assert_never(event)
@@ -104,12 +105,6 @@ def _question(asked: Asked, players: tuple[str, ...], leader: str | None, marked
 def _leader(document: dict[str, Any], players: tuple[str, ...]) -> str | None:
     leading = document.get("leading")
     return leading if leading in players else None
-
-
-def _winners(outcome: object, players: tuple[str, ...]) -> tuple[str, ...]:
-    """Who won, as every game's outcome has it: a winner, or winners who share it."""
-    won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
-    return tuple(player for player in players if player in won)
 
 
 def marks(document: dict[str, Any], board: Board) -> tuple[Mark, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
@@ -16,6 +16,7 @@ from referee.events import (
     Noted,
     Paused,
     Record,
+    Reopened,
     Resumed,
     Ruled,
     SessionEnded,
@@ -68,6 +69,18 @@ class Ledger:
     def game_number(self) -> int:
         """1 for the first game of the session."""
         return 1 if self.earlier is None else self.earlier.game_number + 1
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
+        outcome = self.engine.outcome(self.state)
+        won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
+        return tuple(player for player in self.players if player in won)
+
+    @property
+    def seen_in(self) -> Iterator[int]:
+        """Records that the rulings which count rest on, the latest first; of an answer, its question."""
+        return (entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing))
 
 
 Games = Mapping[str, Game]
@@ -130,6 +143,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return replace(now, paused=True)
         case Resumed():
             return replace(now, paused=False)
+        case Reopened():
+            return now
         case SessionEnded():
             return replace(now, ended=True)
         case _:

@@ -35,7 +35,7 @@ _TABLES = (
 )
 _ROWS = "SELECT r.seq, r.session, r.at_ms, r.event, f.seq IS NOT NULL FROM records r LEFT JOIN frames f ON f.seq = r.seq"
 _SUMMARIES = """
-SELECT r.session, min(r.at_ms), max(r.at_ms), count(*), count(f.seq),
+SELECT r.session, coalesce(min(iif(r.seq = r.session, NULL, r.at_ms)), min(r.at_ms)), max(r.at_ms), count(*), count(f.seq),
        sum(json_extract(r.event, '$.fact') = 'ruled'), max(json_extract(r.event, '$.fact') = 'session_ended')
 FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r.session"""
 
@@ -46,11 +46,12 @@ class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistak
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One line of `rinkside log list`; times are of the camera's clock."""
+    """One line of `rinkside log list`; times are of the camera's clock, the first of what came after the start, which may know no camera yet."""
 
     session: int
     game: str
     players: tuple[str, ...]
+    names: dict[str, str]
     started_utc: str
     simulated: bool
     first_ms: int
@@ -170,6 +171,7 @@ class LogReader:
             session=session,
             game=started.game,
             players=started.players,
+            names=started.names,
             started_utc=started.started_utc,
             simulated=started.simulated,
             first_ms=first_ms,
@@ -242,13 +244,15 @@ class Log(LogReader):
         self._db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, hashlib.sha256(jpeg).hexdigest(), jpeg))
 
     def _make_room(self, more_bytes: int, session: int) -> None:
-        """Delete the oldest pictures until `more_bytes` fit, those of `session` last."""
+        """Delete the oldest pictures until `more_bytes` fit, those of `session` last, and in each the empty table after all others."""
         (kept,) = self._db.execute("SELECT coalesce(sum(length(jpeg)), 0) FROM frames").fetchone()
         over = kept + more_bytes - self._frames_bytes
         if over <= 0:
             return
         oldest = self._db.execute(
-            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY r.session = ?, f.seq", (session,)
+            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY r.session = ?, r.session,"
+            " json_extract(r.event, '$.fact') IN ('session_started', 'reopened'), f.seq",
+            (session,),
         ).fetchall()
         for seq, size in oldest:
             if over <= 0:

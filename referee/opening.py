@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib import metadata
 
-import msgspec
-
-from referee.events import SessionStarted
+from referee.events import Reopened, SessionStarted
 from referee.log import Log
 from referee.session import Session
 from table.errors import InputError
-from table.setup import FORMAT, Setup
+from table.setup import Setup, table_document
+
+LONGEST_NAME = 40
 
 
 def opening(
-    game: str, players: tuple[str, ...], rulings: dict[str, str], setup: Setup, camera: str, started: datetime, simulated: bool = False
+    game: str,
+    players: tuple[str, ...],
+    rulings: dict[str, str],
+    setup: Setup,
+    camera: str,
+    started: datetime,
+    simulated: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> SessionStarted:
-    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time.
+    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour.
 
-    Raises InputError for a player whose colour is not one of the table's: nobody would ever see those pieces.
+    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, and for a
+    name of somebody who does not play.
     """
     _check_players(players, setup)
-    table = {name: msgspec.to_builtins(getattr(setup, name)) for name in ("camera", "fiducials", "board", "game")}
+    for colour in names or ():
+        if colour not in players:
+            raise InputError(f"--names: expected names of players ({', '.join(players)}), got one of {colour!r}")
     return SessionStarted(
         game=game,
         players=players,
@@ -31,17 +41,23 @@ def opening(
         camera=camera,
         simulated=simulated,
         started_utc=started.isoformat(timespec="seconds"),
-        table={"format": FORMAT} | table,
+        table=table_document(setup),
         version=metadata.version("rinkside"),
+        names=dict(names or {}),
     )
 
 
-def reopened(log: Log, number: int, setup: Setup) -> Session:
-    """A session of the log, to go on with; raises InputError for one that has ended or whose pieces this table does not know."""
+def reopened(log: Log, number: int, setup: Setup, camera: str, at: datetime, empty_jpeg: bytes | None = None) -> Session:
+    """A session of the log, to go on with; that it was reopened is a fact of its own.
+
+    Raises InputError for one that has ended or whose pieces this table does not know.
+    """
     session = Session.reopen(log, number)
     if session.ledger.ended:
         raise InputError(f"{log.path}: session {number}: expected one that goes on, but it has ended; begin another one")
     _check_players(session.ledger.players, setup)
+    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
+    session.append(Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version), empty_jpeg)
     return session
 
 
@@ -60,3 +76,18 @@ def parse_rulings(words: Sequence[str]) -> dict[str, str]:
             raise InputError(f"--ruling: expected a name and a value, each name once, such as repeat=next, got {word!r}")
         rulings[name] = value
     return rulings
+
+
+def parse_names(text: str) -> dict[str, str]:
+    """People's names by colour from `red=Anna,blue=Ben`; raises InputError, also for two colours of one name."""
+    names: dict[str, str] = {}
+    for word in text.split(","):
+        colour, _, name = (part.strip() for part in word.partition("="))
+        if not colour or not name or not name.isprintable() or len(name) > LONGEST_NAME or colour in names:
+            raise InputError(
+                f"--names: expected a colour and a name of {LONGEST_NAME} letters or less, each colour once, as in red=Anna, got {word!r}"
+            )
+        if name in names.values():
+            raise InputError(f"--names: expected another name for each colour, got {name!r} again")
+        names[colour] = name
+    return names

@@ -51,8 +51,11 @@ class Session:
         self.id = self._ledger.session
 
     @classmethod
-    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None) -> Self:
-        """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses."""
+    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None, empty_jpeg: bytes | None = None) -> Self:
+        """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses.
+
+        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again.
+        """
         games = engines.GAMES if games is None else games
         try:
             begin(Record(seq=0, session=0, at_ms=at_ms, event=started), games)
@@ -60,7 +63,7 @@ class Session:
             raise
         except ValueError as error:
             raise InputError(f"{started.game}: {error}") from error
-        return cls(log, (log.append(started, at_ms),), games)
+        return cls(log, (log.append(started, at_ms, frame_jpeg=empty_jpeg),), games)
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
 Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
@@ -30,3 +31,13 @@ def shown_time(at_ms: int) -> str:
     if at_ms >= EPOCH_MS:
         return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%H:%M:%S")
     return f"{at_ms / 1000:.2f} s"
+
+
+def called(player: str, names: Mapping[str, str]) -> str:
+    """A player as people know them: `Anna (red)`, or the colour where no name was told."""
+    return f"{names[player]} ({player})" if player in names else player
+
+
+def time_utc(at_ms: int) -> str:
+    """A live camera's time as ISO 8601; empty for a recording's, which counts from its start."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds") if at_ms >= EPOCH_MS else ""

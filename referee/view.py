@@ -7,6 +7,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "at_ms": 12000,                      # camera's clock at that record
      "started_utc": "2026-11-21T14:00:00+00:00",
      "game": "ice_boule", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
+     "names": {"blue": "Anna"},           # people's, by colour, where they were told
      "camera": "simulated:...", "simulated": True,
      "phase": "playing",                  # playing | asking | paused | over (this game) | ended (the session)
      "next": "blue",                      # whose throw or turn it is, None when nobody's (state["turn"] may say more)
@@ -58,6 +59,7 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
         "game": started.game,
         "game_number": ledger.game_number,
         "players": list(ledger.players),
+        "names": started.names,
         "rulings": state.get("rulings", ledger.options),
         "camera": started.camera,
         "simulated": started.simulated,

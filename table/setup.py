@@ -163,16 +163,16 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
 
 def save_table(setup: Setup, path: Path) -> None:
     """Write a `table.json`, whole or not at all; raises InputError rather than write one that could not be read back."""
-    file = _TableFile(
-        format=FORMAT,
-        camera=setup.camera,
-        fiducials=setup.fiducials,
-        board=setup.board,
-        game=setup.game,
-        learned_colours=setup.learned_colours,
-    )
-    parse_table(msgspec.to_builtins(file), path.name, beside=path.parent)
-    write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
+    document = table_document(setup)
+    parse_table(document, path.name, beside=path.parent)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+
+
+def table_document(setup: Setup) -> dict[str, Any]:
+    """A table as plain data, which `parse_table` reads back."""
+    fields = {name: getattr(setup, name) for name in ("camera", "fiducials", "board", "game", "learned_colours")}
+    document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
+    return document
 
 
 def _check_words(raw: dict[str, Any], where: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
-from referee.events import Answered, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted
+from referee.events import Answered, Asked, Choice, Corrected, Reopened, Ruled, SessionEnded, SessionStarted
 from referee.log import Log
 
 JPEG = b"\xff\xd8 a picture \xff\xd9"
@@ -43,7 +43,7 @@ def test_lists_every_session(log: Path) -> None:
     result = rinkside("log", "list", "--log", log)
     assert (result.exit_code, result.stderr) == (0, "")
     first, second = (line for line in result.stdout.splitlines() if "ice_boule" in line)
-    assert all(word in first for word in ("1", "blue, yellow", "simulated", "1.0 min"))
+    assert all(word in first for word in ("1", "blue, yellow", "simulated", "0.9 min"))
     assert all(word in second for word in ("7", "red, green", "not ended"))
 
 
@@ -107,3 +107,12 @@ def test_reads_the_log_in_the_data_folder_unless_told_another(log: Path, tmp_pat
     log.rename(tmp_path / "rinkside" / "log.sqlite")
     result = CliRunner().invoke(main, ["log", "list", "--json"], env={"XDG_DATA_HOME": str(tmp_path)})
     assert len(json.loads(result.stdout)) == 2
+
+
+def test_a_session_that_went_on_after_a_restart_says_so_and_who_plays(tmp_path: Path) -> None:
+    with Log(tmp_path / "log.sqlite") as opened:
+        session = opened.append(SessionStarted(game="ice_boule", players=("red", "green"), names={"red": "Anna [A]"}), 0).session
+        opened.append(Reopened(camera="v4l2 0"), 10, session)
+    shown = rinkside("log", "show", "--log", tmp_path / "log.sqlite").stdout
+    assert "Rinkside was started again" in shown
+    assert "Anna [A] (red), green" in rinkside("log", "list", "--log", tmp_path / "log.sqlite").stdout

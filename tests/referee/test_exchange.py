@@ -161,3 +161,13 @@ def test_a_pause_is_an_event_like_others(played, games, log, tmp_path):
     export_session(log, played.id, tmp_path / "paused.zip")
     with Log(tmp_path / "other.sqlite") as other:
         assert Session.reopen(other, import_session(other, tmp_path / "paused.zip", games), games).ledger.paused
+
+
+def test_what_was_noted_in_secret_is_carried_along(session, games, log, tmp_path):
+    """What follows rests on it: without, the session could not be taken in."""
+    session.hear({"player": "red", "put": "secretly"})
+    session.append(Ruled(verdict="accepted", code="pegs.put", said="", player="blue", moves=("blue",)))
+    export_session(log, session.id, tmp_path / "secret.zip")
+    with Log(tmp_path / "other.sqlite") as other:
+        again = Session.reopen(other, import_session(other, tmp_path / "secret.zip", games), games)
+        assert again.ledger.state == session.ledger.state

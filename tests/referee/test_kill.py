@@ -1,70 +1,28 @@
-"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on from there."""
+"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on from there.
+
+`make bench-kill` does the same 200 times, at moments that do not hang on what was shown.
+"""
 
 from __future__ import annotations
 
-import json
-import random
-import subprocess
-import sys
-from pathlib import Path
+import pytest
 
-from referee.ledger import fold
+from benchmarks.kill import compare, live_and_die
 from referee.log import Log
 from referee.session import Session
 
-PLAY_AND_SHOW = """
-import json, random, sys, threading
-from pathlib import Path
-path, seed, games_folder = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-sys.path.insert(0, games_folder)
-import pegs
-from referee.command import NextGame, Undo
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
 
-chance, games, log = random.Random(seed), {"pegs": pegs}, Log(path)
-sessions = log.sessions()
-if sessions:
-    session = Session.reopen(log, sessions[-1].session, games)
-else:
-    session = Session.begin(log, SessionStarted(game="pegs", players=("red", "blue")), games=games)
-
-def show():
-    for record in session.subscribe(session.ledger.seq):
-        print(json.dumps([record.seq, getattr(record.event, "state", None)]), flush=True)
-
-threading.Thread(target=show, daemon=True).start()
-for at_ms in range(100_000):
-    session.tick(at_ms)
-    state = session.ledger.state
-    if pegs.outcome(state):
-        session.command(NextGame())
-    elif state.pegs and chance.random() < 0.2:
-        session.command(Undo())
-    else:
-        session.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=(state.next,)), chance.randbytes(chance.randrange(1, 100_000)))
-"""
+def test_a_killed_referee_goes_on_from_what_it_has_shown(tmp_path):
+    lives = [live_and_die(tmp_path / "log.sqlite", seed, moment_s=0) for seed in range(5)]
+    assert sum(life.shown for life in lives) > len(lives)
 
 
-def test_a_killed_referee_goes_on_from_what_it_has_shown(tmp_path, games):
-    path = tmp_path / "log"
-    chance = random.Random(20261121)
-    for life in range(8):
-        command = [sys.executable, "-c", PLAY_AND_SHOW, str(path), str(life), str(Path(__file__).parent)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        lines = [child.stdout.readline() for _ in range(chance.randrange(1, 15))]
-        child.kill()
-        rest, _ = child.communicate()
-        lines += [line for line in rest.splitlines(keepends=True) if line.endswith("\n")]
-        shown = dict(json.loads(line) for line in lines)
-        with Log(path) as log:
-            records = log.records()
-            assert [record.seq for record in records] == list(range(1, len(records) + 1))
-            assert max(shown) <= len(records)
-            for seq, state in shown.items():
-                ledger = fold(records[:seq], games)
-                assert state is None or state == ledger.engine.state_document(ledger.state)
-            assert Session.reopen(log, 1, games).ledger == fold(records, games)
-            assert all(log.frame(record.seq) for record in records if record.frame)
+def test_what_was_shown_and_is_lost_would_be_found(tmp_path):
+    live_and_die(tmp_path / "log.sqlite", 1, moment_s=0)
+    with Log(tmp_path / "log.sqlite") as log:
+        session, last = Session.reopen(log, 1), log.records()[-1]
+        compare(log, session, {last.seq: last.event.state})
+        with pytest.raises(AssertionError, match="is not on the log"):
+            compare(log, session, {last.seq + 1: None})
+        with pytest.raises(AssertionError, match="with another state"):
+            compare(log, session, {last.seq: {**last.event.state, "leading": "nobody"}})

@@ -345,3 +345,13 @@ def test_the_oldest_pictures_make_room_and_no_ruling_is_lost(tmp_path):
         assert [log.frame(seq) is not None for seq in early + late] == [False, False, False, True, True, True]
         assert [record.frame for record in log.records(one)] == [False, False, False]
         assert len(log.records()) == 8
+
+
+def test_the_empty_table_is_the_last_picture_of_its_session_to_go(tmp_path):
+    with Log(tmp_path / "log.sqlite", frames_bytes=2 * len(JPEG)) as log:
+        one = log.append(STARTED, 0, frame_jpeg=JPEG).seq
+        ruling = log.append(ruled("a"), 5, one, JPEG).seq
+        two = log.append(STARTED, 100, frame_jpeg=JPEG).seq
+        assert [log.frame(seq) is not None for seq in (one, ruling, two)] == [True, False, True]
+        late = [log.append(ruled(f"b{k}"), k, two, JPEG).seq for k in range(2)]
+        assert [log.frame(seq) is not None for seq in (one, two, *late)] == [False, True, False, True]

@@ -8,7 +8,7 @@ import pytest
 
 from referee.events import Ruled, SessionStarted
 from referee.log import Log
-from referee.opening import opening, reopened
+from referee.opening import opening, parse_names, reopened
 from referee.session import Session
 from table.errors import InputError
 from table.setup import parse_table
@@ -30,24 +30,45 @@ def path(tmp_path):
 
 def test_a_session_that_was_cut_off_goes_on_where_it_was(path):
     with Log(path) as log:
-        session = reopened(log, 1, SETUP)
+        session = reopened(log, 1, SETUP, "folder frames", BEGUN)
         assert session.ledger.players == ("red", "blue")
         assert session.ledger.options == {"repeat": "next"}
         assert str(session.ledger.state.target) == "green"
-        assert session.append(Ruled(verdict="cannot_see", code="boule.vanished", said="")).seq == 3
+        assert session.append(Ruled(verdict="cannot_see", code="boule.vanished", said="")).seq == 4
+        assert parse_table(log.records(1)[2].event.table) == SETUP
 
 
 def test_a_session_that_has_ended_stays_ended(path):
     with Log(path) as log:
         Session.reopen(log, 1).end("everybody went home")
         with pytest.raises(InputError, match="session 1: expected one that goes on, but it has ended"):
-            reopened(log, 1, SETUP)
+            reopened(log, 1, SETUP, "folder frames", BEGUN)
 
 
 def test_another_table_cannot_go_on_with_it(path):
     with Log(path) as log:
         other = log.append(SessionStarted(game="ice_boule", players=("red", "yellow")), 0).session
         with pytest.raises(InputError, match=r"expected colours of table\.json \(red, blue\), got 'yellow'"):
-            reopened(log, other, SETUP)
+            reopened(log, other, SETUP, "folder frames", BEGUN)
         with pytest.raises(InputError, match="expected the number of a session"):
-            reopened(log, 77, SETUP)
+            reopened(log, 77, SETUP, "folder frames", BEGUN)
+
+
+def test_names_of_people_are_kept_with_the_session(path):
+    names = parse_names("red=Anna, blue = Ben Ash")
+    assert names == {"red": "Anna", "blue": "Ben Ash"}
+    with Log(path) as log:
+        session = Session.begin(log, opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names=names))
+        assert session.view()["names"] == names
+        assert Session.reopen(log, session.id).ledger.started.names == names
+
+
+@pytest.mark.parametrize("text", ["red", "red=", "=Anna", "red=Anna,red=Ben", "red=Anna,blue=Anna", "red=A\x1bB", f"red={'a' * 41}", ""])
+def test_names_that_are_none_are_refused(text):
+    with pytest.raises(InputError, match="--names: expected"):
+        parse_names(text)
+
+
+def test_only_players_have_names():
+    with pytest.raises(InputError, match=r"--names: expected names of players \(red, blue\), got one of 'green'"):
+        opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names={"green": "Anna"})

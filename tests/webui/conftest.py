@@ -134,6 +134,7 @@ def sample_view() -> dict[str, Any]:
         "game": "ice_boule",
         "game_number": 1,
         "players": list(PLAYERS),
+        "names": {},
         "rulings": {},
         "camera": "simulated:boule",
         "simulated": True,

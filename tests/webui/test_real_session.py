@@ -22,7 +22,8 @@ def real(tmp_path, live):
     pegs = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pegs)
     with Log(tmp_path / "rinkside.log") as log:
-        session = Session.begin(log, SessionStarted(game="pegs", players=("red", "blue"), camera="folder frames"), games={"pegs": pegs})
+        started = SessionStarted(game="pegs", players=("red", "blue"), camera="folder frames", names={"red": "Anna <A>"})
+        session = Session.begin(log, started, games={"pegs": pegs})
         session.tick(1250)
         for colour in ("red", "blue"):
             said = f"{colour} put one down."
@@ -45,6 +46,7 @@ def test_the_page_and_the_state_are_the_session_s(client, real):
     page = client.get("/").text
     assert "blue put one down." in page
     assert 'src="/api/v1/frame/3.jpg"' in page
+    assert "Anna &lt;A&gt; (red)" in page
     state = client.get("/api/v1/state").get_json()
     assert state["scores"] == {"red": 1, "blue": 1}
     assert state["seq"] == real.view()["seq"] == 3
