@@ -19,6 +19,7 @@ import click
 
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
+from referee.commands_pages import address_options, url
 from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
@@ -35,7 +36,6 @@ from vision.watch import Watch
 from webui import create_app
 from webui.serve import listen, serve
 
-LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
 STOP_S = 30.0
 """How long a stop waits for the frame at hand, deaf to further signals; a small board may need seconds to read it."""
 
@@ -44,11 +44,9 @@ def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md."),
         click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
-        click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
     ):
         command = option(command)
-    return command
+    return address_options(command)
 
 
 @click.command()
@@ -133,7 +131,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with _stopped_by_one_signal():
         worker.start()
         companion.start()
-        click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
+        click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
@@ -148,12 +146,6 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         os._exit(2)
     if failed:
         raise SystemExit(2)
-
-
-def _url(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}"
 
 
 @contextmanager

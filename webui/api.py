@@ -43,11 +43,11 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
-        return _picture(live.jpeg(), "The camera has given no picture yet.")
+        return picture(live.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/frame/<int:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
-        return _picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
+        return picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
@@ -92,7 +92,8 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _picture(jpeg: bytes | None, missing: str) -> AnyResponse:
+def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
+    """A JPEG as an answer; raises Refusal where there is none, and says what is `missing`."""
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})

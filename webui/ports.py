@@ -1,11 +1,13 @@
-"""What the panel needs of a session and of the referee at work; `referee.session.Session` and `referee.loop.Referee` have it."""
+"""What the pages need of a session, of the referee at work, of a calibration; `referee` has it (session, loop, guides, ruler)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
 from referee.events import Record
+from referee.guides import CornersNow, LensNow
 from referee.loop import Live
 from table.setup import Setup
 
@@ -37,3 +39,23 @@ class LivePort(Protocol):
     def latest(self) -> Live: ...
 
     def jpeg(self) -> bytes | None: ...
+
+
+class LensPort(Protocol):
+    """A lens that is being calibrated."""
+
+    def look(self) -> LensNow: ...
+
+    def jpeg(self) -> bytes | None: ...
+
+    def end(self) -> None: ...
+
+
+class CornersPort(Protocol):
+    """A table whose board's corners people put by hand."""
+
+    def look(self) -> CornersNow: ...
+
+    def jpeg(self) -> bytes: ...
+
+    def put(self, corners_px: Sequence[tuple[float, float]]) -> bool: ...

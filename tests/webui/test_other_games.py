@@ -35,7 +35,7 @@ def test_counters_are_circles_of_their_size(client, live):
     assert '<circle class="counter c-white" cx="12.0" cy="-34.0" r="10.5"/>' in page
 
 
-@pytest.mark.parametrize(("board", "dark"), [(Coasters(cell_mm=34), 18), (Tiles(cell_mm=51), 13)])
+@pytest.mark.parametrize(("board", "dark"), [(Coasters(cell_mm=34), 18), (Tiles(cell_mm=51), 0)])
 def test_square_spaces(client, live, board, dark):
     page = page_on(client, live, board)
     assert page.count('class="dark-cell"') == dark
