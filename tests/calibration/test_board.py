@@ -19,7 +19,6 @@ from table.setup import load_table, save_table
 from vision.camera import place_covariance
 from vision.cameras.files import read_image
 from vision.fiducials import locate
-from vision.scene_boards import hex_middles
 
 CARDS = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 BOARDS: dict[str, Board] = {
@@ -45,7 +44,7 @@ def print_of(board: Board) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarra
         case Hex(cell_mm=cell):
             turns = np.radians(30 + 60 * np.arange(6))
             corners = cell / np.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
-            return middle + 1.06 * (outline - middle), [], [at + corners for at in hex_middles(board).values()]
+            return middle + 1.06 * (outline - middle), [], [at + corners for at in board.middles().values()]
         case _:
             count = 2 if isinstance(board, Coasters) else 5
             margin = 0.0 if isinstance(board, Coasters) else (board.cell_mm - board.tile_mm) / 2
