@@ -36,8 +36,8 @@ class Habit:
 
 
 HABITS = {
-    "icebreaker": Habit(np.array([0.96, 0.03, 0.01]), 3),
-    "icefloe": Habit(np.array([0.96, 0.02, 0.02]), 6),
+    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3),
+    "icefloe": Habit(np.array([0.99, 0.005, 0.005]), 6),
     "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
 }
 ANYHOW = Habit(np.full(3, 1 / 3), 100)

@@ -89,6 +89,7 @@ def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
         guess.solid,
         covariance,
         colour_probability=float(one.chances[best]),
+        size_probability=one.size_probability,
         pose_probability=one.probability,
         on=on,
     )

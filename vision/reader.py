@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from table.boards import Tiles, within
 from table.setup import Setup
-from table.solids import Array
+from table.solids import POSES, Array
 from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
@@ -24,13 +24,13 @@ from vision.left_over import hand_over, left_over, unread
 from vision.photo import Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
-from vision.second_look import BASE_PX, Cut, cut_of, look_twice
+from vision.second_look import BASE_PX, QUARTERS, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_twice
 from vision.spots import SURE_CHANCE, Company, Laid, Spot, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
-QUARTERS = (0.0, 90.0, 180.0, 270.0)
-"""Directions in which something that is left over is looked at, in degrees."""
+USUAL = 0.9
+"""Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked at once more as if it did not."""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board are seen farther than this from where they were."""
 
@@ -119,6 +119,10 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     outlines = [silhouette(one.best.solid, photo.camera.eye_mm) for one in still]
     found = [one for one in sight.found if not one.is_disc and not any(within(outline, one.middle_mm) for outline in outlines)]
     looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, setup.colours)
+    if habit.max() > USUAL:
+        usual = POSES[int(habit.argmax())]
+        unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
+        looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
     laid = each_once([*still, *lay(looked, habit, photo, sight)])
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
@@ -133,10 +137,11 @@ def _reading(spot: Spot) -> Reading:
     best = spot.tried[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
     weights /= weights.sum()
-    same = [(one.guess.size, one.guess.pose, one.guess.z_mm) == (best.guess.size, best.guess.pose, best.guess.z_mm) for one in spot.tried]
+    stands_so = [(one.guess.pose, one.guess.z_mm) == (best.guess.pose, best.guess.z_mm) for one in spot.tried]
+    of_size = [one.guess.size == best.guess.size for one in spot.tried]
     covariance = best.covariance[:3, :3].copy()
     for one, weight in zip(spot.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
     under = None if spot.under is None else _reading(spot.under)
-    return Reading(best.guess, covariance, spot.chance * float(weights[same].sum()), spot.colours, under)
+    return Reading(best.guess, covariance, spot.chance * float(weights[stands_so].sum()), float(weights[of_size].sum()), spot.colours, under)

@@ -11,12 +11,13 @@ from vision.hypothesis import Hypothesis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probability of its being there with this size and
-    pose, and the probabilities (c,) of the table's colours; `under` is the piece that it stands on."""
+    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of its being there in this pose, of
+    its size, and (c,) of the table's colours; `under` is the piece that it stands on."""
 
     guess: Hypothesis
     covariance: Array
     probability: float
+    size_probability: float
     chances: Array
     under: Reading | None = None
 

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from table.pieces import COLOURS
-from table.solids import POSES, Array
+from table.solids import POSES, Array, Pose
 from vision.finder import Found, taught
 from vision.frame import Image
 from vision.photo import FlatView
@@ -30,6 +30,8 @@ the logarithm of that figure's doubt; vertices (5, 2) from the middle of the cro
 Doubts are scales of a Laplace distribution."""
 IN_A_MIRROR = [3, 2, 1, 0, 4]
 """The vertices of a piece that lies along the columns, counted in its mirror image."""
+QUARTERS = (0.0, 90.0, 180.0, 270.0)
+"""Directions in which something that may lie anyhow is looked at, in degrees."""
 FAR_OFF = 0.1
 """A look whose middle is off by this share of the base, whose turn is by this in radians, or whose scale in the logarithm, is
 worth another one from where it should have been."""
@@ -130,6 +132,16 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
         better = better._replace(turn_deg=cut.turn_deg + float(np.degrees(turn)))
     shift = np.hypot(*(better.middle_px - cut.middle_px)) / (BASE_PX * cut.zoom)
     return [better] if max(shift, abs(turn), abs(np.log(better.zoom / cut.zoom))) > FAR_OFF else []
+
+
+def cuts_as(pose: Pose, looked: Looked, view: FlatView) -> list[Cut]:
+    """Where to look at something once more as if it stood, on the base that was seen, or lay, in any quarter around its middle."""
+    corners = view.pixels(looked.vertices_mm)
+    base, zoom = corners[:4].mean(axis=0), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX
+    along = float(np.degrees(np.arctan2(*(corners[2] - corners[1])[::-1])))
+    if pose == "upright":
+        return [Cut(base, along, zoom)]
+    return [Cut((base + corners[4]) / 2, along + quarter, zoom) for quarter in QUARTERS]
 
 
 def _looked(answer: Array, cut: Cut, view: FlatView, colours: tuple[str, ...]) -> Looked:

@@ -163,10 +163,8 @@ class Look:
         """What is on the board or too close to call, but for pieces that lay there before and are none of the state's."""
         return [
             piece
-            for piece in self.seen
-            if not _ghost(piece)
-            and self.touches(piece).on_board is not False
-            and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
+            for piece in self.there
+            if self.touches(piece).on_board is not False and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
         ]
 
     @cached_property

@@ -172,18 +172,26 @@ class Look:
         """(25,): what it takes not to read a pyramid there."""
         nats = np.full(len(PLACES), MISSED)
         for place in self.now.unread_mm:
-            column, row = np.floor((place - np.asarray(self.board.origin_mm)) / self.board.cell_mm).astype(int)
-            if 0 <= column < 5 and 0 <= row < 5 and not self._haunted(place):
-                nats[PLACES.index("abcde"[column] + str(row + 1))] = UNREAD_MISSED
+            if (under := self._place(place)) and not self._haunted(place):
+                nats[PLACES.index(under)] = UNREAD_MISSED
         return nats
 
     def _haunted(self, place_mm: Array) -> bool:
-        """Did something lie there before that was no pyramid: a print on a tile that was taken for one, or could not be read?"""
+        """Did something lie there before that was no pyramid: a print on a tile that was taken for one, or could not be read?
+
+        On a tile with a pyramid that was not read then, that was the pyramid.
+        """
         if self.before is None:
             return False
+        hides = {floe.place for floe in self.state.board.floes for name in floe.pyramids if name not in self.stood}
         stood = set(map(id, self.stood.values()))
         were = [*self.before.unread_mm, *(piece.base_mm for piece in self.before.pieces if id(piece) not in stood)]
-        return any(np.hypot(*(place_mm - was)) <= GHOST_MM for was in were)
+        return any(np.hypot(*(place_mm - was)) <= GHOST_MM and self._place(was) not in hides for was in were)
+
+    def _place(self, place_mm: Array) -> str:
+        """The place under a point (2,); empty beside the board."""
+        column, row = np.floor((place_mm - np.asarray(self.board.origin_mm)) / self.board.cell_mm).astype(int)
+        return "abcde"[column] + str(row + 1) if 0 <= column < 5 and 0 <= row < 5 else ""
 
 
 def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) -> dict[int, str]:

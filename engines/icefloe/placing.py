@@ -27,8 +27,10 @@ def judge_placing(state: State, seen: Observation, before: Observation | None, b
         said = f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what does not belong there."
         return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
     look = Look(state, seen, before, board, order)
-    due = Look(state, seen, before, board, order[: max(sure, len(placed))])
-    if not all(agrees(seen.pieces[k], name) for k, name in due.free.items() if stands(seen.pieces[k])) or set(due.free.values()) != set(due.pyramids):
+    # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print on a tile.
+    counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
+    due = next((due for count in counts if _fits(due := Look(state, seen, before, board, order[:count]))), None)
+    if due is None:
         return _out_of_order(look, placed)
     where = {name: due.places[k] for k, name in due.free.items()}
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
@@ -39,6 +41,12 @@ def judge_placing(state: State, seen: Observation, before: Observation | None, b
         return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next)
     alike = _alike(due, moves)
     return _place(state, moves) if alike is None else alike
+
+
+def _fits(due: Look) -> bool:
+    """Are these pyramids there, as far as they are read for sure?"""
+    whole = set(due.free.values()) == set(due.pyramids)
+    return whole and all(agrees(due.now.pieces[k], name) for k, name in due.free.items() if stands(due.now.pieces[k]))
 
 
 def _place(state: State, moves: list[Placing]) -> Verdict:

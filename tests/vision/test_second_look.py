@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from table.solids import POSES
+from table.pieces import load_piece_set
+from table.solids import POSES, lying
 from vision.fiducials import locate
 from vision.finder import Found, search, view_of
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.render import Renderer
 from vision.scene_cases import random_case
-from vision.second_look import BASE_PX, CROP_PX, Cut, cut_of, look_again
+from vision.second_look import BASE_PX, CROP_PX, Cut, Looked, cut_of, cuts_as, look_again
 
 
 @given(st.floats(0, 360), st.floats(0.5, 2.0), st.floats(90, 160), st.floats(90, 160))
@@ -91,3 +93,15 @@ def test_in_a_mirror_the_same_is_seen_the_other_way_round():
         if one.there > 0.5:
             apart = np.linalg.norm(seen[:, None] - back[None], axis=2).min(axis=1)
             assert apart.max() < 0.5, "pixels of the view"
+
+
+def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
+    view = FlatView(np.zeros((300, 300, 3), np.uint8), 0.0, 0.0, 0.5)
+    solid = lying(load_piece_set("looney")["medium"], 60.0, -70.0, 30.0)
+    looked = Looked(0.9, np.array([0.1, 0.9, 0.0]), np.ones(1), float(np.log(19.84)), 0.1, solid.vertices_mm[:, :2], np.ones(5))
+    (cut,) = cuts_as("upright", looked, view)
+    np.testing.assert_allclose(cut.middle_px, view.pixels(solid.vertices_mm[:4, :2].mean(axis=0)[None])[0])
+    level = np.linalg.inv(cut.affine[:, :2]) @ (view.pixels(solid.vertices_mm[2:3, :2]) - view.pixels(solid.vertices_mm[1:2, :2]))[0]
+    assert abs(level[1]) < 1e-6, "the edge that touches the board is level"
+    assert np.linalg.norm(level) == pytest.approx(BASE_PX, rel=1e-3)
+    assert [round(cut.turn_deg) % 90 for cut in cuts_as("lying", looked, view)] == [round(cut.turn_deg) % 90] * 4

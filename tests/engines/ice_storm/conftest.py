@@ -106,7 +106,8 @@ class Table:
             pose = str(self.rng.choice(["lying", "lying", "lying", "upright"]))
             error = tuple(self.rng.normal(0, [ERRS_MM, ERRS_MM, ERRS_DEG]))
             piece = Thrown(colour, float(x_mm), float(y_mm), float(self.rng.uniform(0, 360)), pose, error)
-            if piece.clear and all(clearance(piece.truth.solid, other.truth.solid).mm > 3 for other in self.pieces.values()):
+            others = [*self.pieces.values(), *self.beside]
+            if piece.clear and all(clearance(piece.truth.solid, other.truth.solid).mm > 3 for other in others):
                 return piece
 
     def off(self, colour):

@@ -51,7 +51,8 @@ class Evening:
             changes.append(Change(name, table.pieces[name].place))
         if kind == "off" and (self.truth.thrown == 0 or self.truth.round_over):
             kind = "plain"
-        thrown = table.off(player) if kind == "off" else table.thrown(player, *((2, 30) if kind == "edge" and table.pieces else (40, 360)))
+        about = (self.rng.uniform(30, 370), 12) if kind == "edge" and table.pieces else None
+        thrown = table.off(player) if kind == "off" else table.thrown(player, 40, 360, about)
         if thrown.place:
             table.pieces[f"{player}{1 if self.truth.round_over else self.truth.thrown_by(player) + 1}"] = thrown
         else:

@@ -105,6 +105,17 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
 
+def test_a_pyramid_that_was_not_read_for_a_while(pond):
+    """Where it stood something lies that cannot be read; then it is read again, and not for sure."""
+    state, table = pond(line())
+    fallen = replace(table.fallen("AC"), pose_probability=0.4)
+    del table.stood["AC"]
+    before = table.seen(unread_mm=(fallen.base_mm + 4,))
+    assert isinstance(game.judge(state, table.seen(fallen), before, table.board), Waiting)
+    table.put("BS", "b1")
+    assert game.judge(state, table.seen(fallen), before, table.board).moves == ("BS:a2-b1",)
+
+
 def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     state, table = pond(line(mover="blue"))
     before = table.seen()
@@ -143,6 +154,10 @@ def test_two_pyramids_that_look_alike_before_the_game(tables):
         on(table, name, place, (0.0, 0.0), tables)
     everything = game.judge(state, table.seen(), None, table.board)
     assert everything.code == "icefloe.start"
+    fallen = replace(table.fallen("AC"), size="A", pose_probability=0.4)
+    here = table.stood.pop("AC")
+    assert game.judge(state, table.seen(fallen), None, table.board).moves == everything.moves, "it makes the set whole"
+    table.stood["AC"] = here
     on(table, "ES", table.stood["ES"].place, (0.0, 0.0), tables, read_as="F", size_probability=0.6)
     on(table, "FS", table.stood["FS"].place, (0.0, 0.0), tables, size_probability=0.6)
     asked = game.judge(state, table.seen(), None, table.board)
