@@ -121,7 +121,7 @@ def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickn
         save_table(setup, out)
         told = [*_told(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
         if guide:
-            guide.finish(told)
+            guide.finish(told[::-1])
     for sentence in told:
         click.echo(sentence)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from calibration.recheck import recheck
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
 from referee.commands_pages import address_options, url
@@ -104,7 +105,7 @@ def play(
         else:
             session = reopened(log, resume, setup)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:

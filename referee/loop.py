@@ -21,7 +21,7 @@ from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
 from vision.cameras.files import encode_jpeg
-from vision.frame import Frame
+from vision.frame import Frame, Image
 
 Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
@@ -49,6 +49,7 @@ class Live:
 
     `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
     first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
+    `moved` are sentences about what is not where `table.json` says.
     """
 
     status: Status
@@ -57,6 +58,7 @@ class Live:
     frame_seq: int = -1
     at_ms: int = 0
     observation: Observation | None = None
+    moved: tuple[str, ...] = ()
 
 
 class Referee:
@@ -76,10 +78,12 @@ class Referee:
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
+        recheck: Callable[[Image, Setup], tuple[str, ...]] | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
+        `recheck` says of the first table at rest what is not where `table.json` says (`calibration.recheck`).
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
@@ -87,6 +91,9 @@ class Referee:
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
         self._inputs = list(inputs)
+        self._recheck = recheck
+        self._to_check = threading.Event()
+        self._to_check.set()
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
@@ -130,6 +137,10 @@ class Referee:
     def stop(self) -> None:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
         self._stopping.set()
+
+    def check_again(self) -> None:
+        """Look at the next table at rest whether cards, board and camera are where `table.json` says; returns at once, from any thread."""
+        self._to_check.set()
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
@@ -192,6 +203,11 @@ class Referee:
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
         settled = self._settle.push(seen)
+        if settled is not None and self._recheck and self._to_check.is_set():
+            self._to_check.clear()
+            moved = self._recheck(frame.image, self._setup)
+            with self._changed:
+                self._latest = replace(self._latest, moved=moved)
         ledger = self._session.ledger
         if ledger.paused:
             self._judged = None

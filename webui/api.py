@@ -27,7 +27,9 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
     @routes.get("/state")
     def state() -> Response:
         now = live.latest
-        return jsonify(session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms}})
+        return jsonify(
+            session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms, "moved": now.moved}}
+        )
 
     @routes.get("/records")
     def records() -> Response:

@@ -40,6 +40,8 @@ class LivePort(Protocol):
 
     def jpeg(self) -> bytes | None: ...
 
+    def check_again(self) -> None: ...
+
 
 class LensPort(Protocol):
     """A lens that is being calibrated."""
