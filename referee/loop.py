@@ -14,6 +14,7 @@ from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
 from referee.inputs import Input
 from referee.ledger import Ledger
+from referee.live_picture import LivePicture
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
 from table.errors import InputError
@@ -31,10 +32,7 @@ RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
-LIVE_MS = 200
-"""The live picture is made anew at most this often, on the camera's clock."""
 KEPT_QUALITY = 92
-LIVE_QUALITY = 80
 
 
 class Observe(Protocol):
@@ -102,9 +100,7 @@ class Referee:
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
-        self._frame: Frame | None = None
-        self._drawing = threading.Lock()
-        self._drawn: tuple[Frame, bytes] | None = None
+        self._picture = LivePicture()
 
     @property
     def setup(self) -> Setup:
@@ -124,15 +120,8 @@ class Referee:
             return self._latest
 
     def jpeg(self) -> bytes | None:
-        """The newest frame as a JPEG, made on demand, at most every LIVE_MS however many ask; None before the first frame."""
-        with self._changed:
-            frame = self._frame
-        if frame is None:
-            return None
-        with self._drawing:
-            if self._drawn is None or not 0 <= frame.at_ms - self._drawn[0].at_ms < LIVE_MS:
-                self._drawn = frame, encode_jpeg(frame.image, LIVE_QUALITY)
-            return self._drawn[1]
+        """The newest frame as a JPEG (`LivePicture`); None before the first."""
+        return self._picture.jpeg()
 
     def stop(self) -> None:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
@@ -193,8 +182,8 @@ class Referee:
         self._hear(frame.at_ms)
         self._session.tick(frame.at_ms)
         seen = self._observe(frame, self._setup, self._reference)
+        self._picture.show(frame)
         with self._changed:
-            self._frame = frame
             readable = self._latest.observation if isinstance(seen, Unusable) else seen
             self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
         if isinstance(seen, Unusable):

@@ -9,6 +9,7 @@ from referee.command import Command
 from referee.events import Record
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
+from referee.ruler import RulerNow
 from table.setup import Setup
 
 
@@ -61,3 +62,15 @@ class CornersPort(Protocol):
     def jpeg(self) -> bytes: ...
 
     def put(self, corners_px: Sequence[tuple[float, float]]) -> bool: ...
+
+
+class RulerPort(Protocol):
+    """What is measured at this moment, with no game running."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    @property
+    def latest(self) -> RulerNow: ...
+
+    def jpeg(self) -> bytes | None: ...
