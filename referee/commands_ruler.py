@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import click
@@ -34,6 +34,7 @@ def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, h
         measuring = Ruler(camera, setup, Watch(), reference)
         with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
             click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
-            measuring.run()
-            # The last picture of a recording stays to be looked at.
-            threading.Event().wait()
+            with suppress(KeyboardInterrupt):
+                measuring.run()
+                # The last picture of a recording stays to be looked at.
+                threading.Event().wait()

@@ -47,6 +47,7 @@ class Ruler:
         self.setup = setup
         self._pause = pause or threading.Event().wait
         self._picture = LivePicture()
+        self._measured = ""
         self.latest = RulerNow("waiting", "Waiting for the camera's first picture.")
 
     def jpeg(self) -> bytes | None:
@@ -68,7 +69,7 @@ class Ruler:
                     continue
                 lost = 0
                 if frame is None:
-                    self.latest = replace(self.latest, status="ended", said=f"There are no more pictures. The last said: {self.latest.said}")
+                    self._tell("ended", f"{self._measured} There are no more pictures.".strip())
                     return
                 self._look(frame)
         finally:
@@ -86,10 +87,11 @@ class Ruler:
         elif seen.moving:
             self._tell("settling", "Something moves on the table.")
         elif isinstance(measured := measure(seen, str(self.setup.game.target)), CannotSee):
+            self._measured = ""
             self.latest = replace(self.latest, status="cannot see", said=measured.said, observation=seen, measurement=None)
         else:
-            document = measurement_document(measured)
-            self.latest = replace(self.latest, status="measured", said=sentence(measured), observation=seen, measurement=document)
+            self._measured = sentence(measured)
+            self.latest = replace(self.latest, status="measured", said=self._measured, observation=seen, measurement=measurement_document(measured))
 
     def _tell(self, status: RulerStatus, said: str) -> None:
         self.latest = replace(self.latest, status=status, said=said)

@@ -285,3 +285,11 @@ def test_the_coverage_of_a_calibration_is_drawn_and_its_focus_kept() -> None:
     assert drawn.shape == (lens.height, lens.width, 3)
     at = np.rint(found.views[0].view.pixels).astype(int)
     assert (drawn[at[:, 1], at[:, 0]] > 100).any(axis=1).all()
+
+
+def test_a_page_guides_as_the_terminal_does(live: Path, photographs, tmp_path: Path) -> None:
+    """What the page shows is tested in tests/webui; here, that the same lens comes of it and the command ends though nobody looks."""
+    said = rinkside("--camera", f"folder:{live}", "--panel", "--port", 0, "--out", tmp_path / "lens.json")
+    assert said.exit_code == 0, said.output
+    assert "The page is on http://localhost:" in said.stderr
+    assert load_lens(tmp_path / "lens.json").camera.matrix[0][0] == pytest.approx(photographs.LENS.matrix[0][0], rel=0.0015)
