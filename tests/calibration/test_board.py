@@ -192,7 +192,7 @@ def test_corners_are_put_on_a_page(photographs, tmp_path: Path) -> None:
         def look() -> str:
             return urlopen(url, timeout=60).read().decode()
 
-        put("482, 289", "816, 336", "786, 665", "442, 641")
+        put("482.4, 289.3", "818.4, 334.0", "783.6, 667.0", "443.9, 638.8")
         while "data-ended" not in (page := look()):
             assert running.poll() is None
         assert running.wait(timeout=60) == 0
