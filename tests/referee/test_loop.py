@@ -396,26 +396,3 @@ def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
     eyes.run()
     assert rulings(session) == []
     assert eyes.latest.said == "The session has ended."
-
-
-def test_whether_something_has_moved_is_looked_at_once_on_a_table_at_rest_and_again_when_asked(referee, seen, hold, red):
-    looked, told = [], []
-
-    def recheck(image, _):
-        looked.append(image[0, 0, 0])
-        return ("card 2 lies 4.1 mm from where it was",) if len(looked) == 1 else ()
-
-    watched = referee(
-        seen(0, hand=True),
-        *hold(1000),
-        *hold(2000, red),
-        lambda: told.append(watched.latest.moved),
-        lambda: watched.check_again(),
-        *hold(3000, red),
-        lambda: told.append(watched.latest.moved),
-        recheck=recheck,
-    )
-    watched.run()
-    assert looked[0] > 6
-    assert len(looked) == 2
-    assert told == [("card 2 lies 4.1 mm from where it was",), ()]
