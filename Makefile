@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -27,6 +27,9 @@ lint: $(VENV)/ready-dev  ## style and types only
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python -m benchmarks.accuracy
+
+bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
+	@$(BIN)/python -m benchmarks.sequences
 
 bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
 	@$(BIN)/python -m benchmarks.speed

@@ -22,7 +22,7 @@ from calibration.lens_target import Charuco, ChessTarget, Target
 from calibration.lens_views import Views, read_views
 from referee.commands_calibrate_check import check
 from referee.commands_calibrate_colours import colours
-from referee.commands_calibrate_table import frame, recheck, restore, table
+from referee.commands_calibrate_table import frame, printed, recheck, restore, table
 from referee.commands_pages import page_options, served
 from referee.guides import LensGuide
 from referee.live_lens import Terminal, take_views
@@ -41,7 +41,7 @@ def calibrate() -> None:
     """Find out what vision needs to know about a camera and a table."""
 
 
-for command in (table, frame, recheck, restore, colours, check):
+for command in (table, printed, frame, recheck, restore, colours, check):
     calibrate.add_command(command)
 
 

@@ -18,6 +18,7 @@ from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
 from calibration.recheck import recheck as recheck_table
 from calibration.sheets_cards import CARD_MARKER_MM
+from calibration.sheets_pdf import BAR_MM
 from referee.commands_pages import page_options, served
 from referee.guides import CornersGuide
 from referee.shown import Z_95, fine_margin
@@ -191,7 +192,10 @@ def _written(out: Path, kept: Path | None) -> str:
 def frame(photo: Path, draft_path: Path, colours: str, target: str, sizes: str | None, out: Path) -> None:
     """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json without a calibrated lens."""
     image = read_image(photo).image
-    draft = _draft(draft_path, image.shape[1::-1], (colours, target, sizes))
+    height, width = image.shape[:2]
+    matrix = ((float(width), 0.0, (width - 1) / 2), (0.0, float(width), (height - 1) / 2), (0.0, 0.0, 1.0))
+    unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
+    draft = read_draft(draft_path, unknown, (colours, target, sizes))
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
@@ -206,20 +210,47 @@ def frame(photo: Path, draft_path: Path, colours: str, target: str, sizes: str |
     click.echo(_written(out, kept))
 
 
-def _draft(path: Path, size: tuple[int, ...], words: tuple[str, str, str | None]) -> Setup:
-    """The table of a file that may lack camera and game, with a camera of the picture's size in its place."""
+def read_draft(path: Path, lens: Lens, words: tuple[str, str, str | None], scale: float = 1.0) -> Setup:
+    """The table of a file that may lack camera and game, with this lens, and all that is printed so much longer than it says."""
     raw = read_json(path)
     if not isinstance(raw, dict) or not {"fiducials", "board"} <= raw.keys():
         raise InputError(f"{path}: expected a table with fiducials and board, as table.json and rinkside print --json have them")
-    width, height = size
-    matrix = ((float(width), 0.0, (width - 1) / 2), (0.0, float(width), (height - 1) / 2), (0.0, 0.0, 1.0))
-    lens = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
     document = {"format": FORMAT, "camera": msgspec.to_builtins(lens), "fiducials": raw["fiducials"], "board": raw["board"]}
     if "game" in raw:
-        return parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent)
+        return _scaled(parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale)
     boule = Game(name="ice_boule", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(boule)}, path.name).board
-    return parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name)
+    return _scaled(parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name), scale)
+
+
+def _scaled(setup: Setup, scale: float) -> Setup:
+    """The table with places and lengths on its paper so many times as long; tiles, and how thick things are, are not printed."""
+    markers = tuple(
+        msgspec.structs.replace(marker, corners_mm=tuple((scale * x, scale * y) for x, y in marker.corners_mm)) for marker in setup.fiducials.markers
+    )
+    board = msgspec.to_builtins(setup.board)
+    board |= {name: (scale * np.array(value)).tolist() for name, value in board.items() if name.endswith("_mm") and name != "tile_mm"}
+    fiducials = msgspec.structs.replace(setup.fiducials, markers=markers)
+    return msgspec.structs.replace(setup, fiducials=fiducials, board=msgspec.convert(board, Board))
+
+
+@click.command()
+@click.argument("board_path", metavar="BOARD.json", type=click.Path(path_type=Path))
+@click.option("--lens", "lens_said", required=True, help="lens.json of the camera, or the name of a camera, such as camera-module-3.")
+@click.option("--size", help="With the name of a camera: the size of its pictures, such as 2304x1296.")
+@click.option("--bar-mm", type=float, default=BAR_MM, show_default=True, help="What the check bar at the foot of the pages measures.")
+@_game_options
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
+def printed(board_path: Path, lens_said: str, size: str | None, bar_mm: float, colours: str, target: str, sizes: str | None, out: Path) -> None:
+    """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside print --json printed."""
+    if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
+        raise InputError(f"--bar-mm: expected {0.95 * BAR_MM:g} to {1.05 * BAR_MM:g} mm, got {bar_mm:g}; print at 100 % (actual size)")
+    setup = read_draft(board_path, lens_for(lens_said, size), (colours, target, sizes), bar_mm / BAR_MM)
+    kept = keep_last(out)
+    save_table(setup, out)
+    if bar_mm != BAR_MM:
+        click.echo(f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it was drawn.")
+    click.echo(_written(out, kept))
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:

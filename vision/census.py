@@ -10,10 +10,9 @@ from scipy.optimize import linear_sum_assignment
 from table.boards import within
 from table.setup import Setup
 from table.solids import Array
-from vision.edges import snap
 from vision.guesses import guesses
 from vision.photo import Photo
-from vision.spots import EDGES_TOGETHER, Spot, Tried, neighbours, on_edges
+from vision.spots import Spot, Tried, neighbours, on_edges
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -22,9 +21,6 @@ NO_TARGET = -9.0
 LYING = -4.0
 """Log odds against a target that lies: it is stood up where it lands, but may be knocked over."""
 LEAST_CHANCE = 1e-6
-TURNS_DEG = (0.0, 22.5, 45.0, 67.5)
-BELOW = np.diag([0.5, 0.5, 12.0]) ** 2
-"""Headings at which a piece under another is looked for, from that one's, and how well it is known there, in mm and degrees."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,21 +126,12 @@ def _raised(spots: list[Spot], target: int, photo: Photo) -> list[Spot]:
                 best = (gain, k, replace(spot, tried=lifted + spot.tried))
     if best is not None:
         _, k, above = best
-        hidden_by = [outline for j, outline in enumerate(outlines) if j != k]
-        spots[k] = replace(above, under=_below(above, hidden_by, np.eye(len(above.colours))[target], photo))
+        spots[k] = replace(above, under=_below(above, np.eye(len(above.colours))[target]))
     return spots
 
 
-def _below(above: Spot, hidden_by: list[Array], colours: Array, photo: Photo) -> Spot:
-    """The piece under one that stands on it: its middle is known, its heading by as much of its edges as shows."""
-    hidden_by = [*hidden_by, photo.silhouette(above.best.solid)]
-    tried = []
-    for turn_deg in TURNS_DEG:
-        guess = replace(above.best, z_mm=0.0, heading_deg=above.best.heading_deg + turn_deg)
-        placed = snap(guess, BELOW, photo, hidden_by)
-        if placed is None:
-            tried.append(Tried(guess, BELOW, 0.0))
-        else:
-            turned = replace(guess, heading_deg=placed.guess.heading_deg)
-            tried.append(Tried(turned, placed.covariance, placed.evidence / EDGES_TOGETHER))
-    return Spot(above.looked, tuple(sorted(tried, key=lambda one: -one.evidence)), colours)
+def _below(above: Spot, colours: Array) -> Spot:
+    """The like piece under one that stands on it: the shells are square, so that one sits on the other only with its faces on the
+    other's, and where the upper one is says where the lower one is."""
+    best = above.tried[0]
+    return Spot(above.looked, (Tried(replace(best.guess, z_mm=0.0), best.covariance, 0.0),), colours)

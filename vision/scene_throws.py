@@ -155,7 +155,8 @@ def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
         for _ in range(int(rng.integers(0, 3))):
             thrower.throw(colour, low + (high - low) * rng.uniform(-0.15, 1.15, 2), 30.0, "reserve")
     if thrower.hollow and rng.random() < 0.2 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 1.0):
-        turn = float(rng.uniform(0, 360))
+        # Square shells sit on one another with their faces flush, in any of four ways.
+        turn = heading + 90.0 * (rng.uniform(0, 360) // 90)
         top = thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile")
         thrower.placed[-1] = replace(top, on_target=True)
     return thrower.placed

@@ -24,7 +24,7 @@ from calibration.lens_views import Views
 from referee.cli import main
 from referee.live_lens import Terminal, take_views
 from table.errors import InputError
-from table.setup import Lens
+from table.setup import Lens, rows_of
 from vision.camera import pose_of
 from vision.cameras import CameraLost
 from vision.cameras.files import read_image
@@ -280,7 +280,7 @@ def test_the_coverage_of_a_calibration_is_drawn_and_its_focus_kept() -> None:
     views = [simulated_view(str(k), lens, random_pose(lens, rng), 0.1, rng) for k in range(12)]
     found = calibrate_lens(tuple(views), size(lens))
     kept = lens_file(found, Views(size(lens), tuple(views), (), 1.25), "a target", 20.0)
-    assert kept.camera == msgspec.structs.replace(found.lens, focus_dpt=1.25)
+    assert kept.camera == msgspec.structs.replace(found.lens, focus_dpt=1.25, covariance=rows_of(found.covariance))
     drawn = coverage_picture(found)
     assert drawn.shape == (lens.height, lens.width, 3)
     at = np.rint(found.views[0].view.pixels).astype(int)

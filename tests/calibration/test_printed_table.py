@@ -15,9 +15,14 @@ from calibration.sheets_pages import PAPERS, lay_out
 from calibration.sheets_pdf import read_pages
 from referee.cli import main
 from referee.commands_print import make_sheet
-from table.setup import parse_table
+from table.setup import load_table, parse_table
 from vision.camera import project
 from vision.fiducials import locate
+
+LENS_FILE = {
+    "format": "rinkside-lens/1", "model": "k1 k2", "sigma": {}, "rms_px": 0.1, "held_out_px": {}, "coverage": 1.0, "target": "charuco",
+    "square_mm": 20.0, "views": [], "left_out": [],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["hex", "tiles", "coasters"])
@@ -52,3 +57,25 @@ def test_a_printed_board_is_located_to_tenths_of_a_millimetre(name: str, photogr
     off_px = np.hypot(*(project(points, found, setup.camera) - np.asarray(flat).reshape(-1, 2)).T)
     mm_a_px = 520 / setup.camera.matrix[0][0]
     assert off_px.max() * mm_a_px < 0.1
+
+
+def test_print_lens_and_bar_make_a_table(photographs, tmp_path: Path) -> None:
+    board, lens, out = tmp_path / "board.json", tmp_path / "lens.json", tmp_path / "table.json"
+    board.write_text(CliRunner().invoke(main, ["print", "tiles", "--out", str(tmp_path / "board.pdf"), "--json"]).stdout)
+    lens.write_bytes(msgspec.json.encode(LENS_FILE | {"camera": msgspec.to_builtins(photographs.LENS)}))
+    words = ["calibrate", "printed", str(board), "--lens", str(lens), "--colours", "red,black,yellow,blue", "--out", str(out)]
+    result = CliRunner().invoke(main, [*words, "--bar-mm", "99.6"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "-0.4 %" in result.stdout
+    table, drawn = load_table(out), json.loads(board.read_text())
+    assert (table.game.name, table.camera) == ("icefloe", photographs.LENS)
+    assert table.board.cell_mm == pytest.approx(0.996 * drawn["board"]["cell_mm"])
+    assert table.board.tile_mm == 50.8, "tiles are not printed"
+    assert table.fiducials.z_mm == drawn["fiducials"]["z_mm"]
+    for marker, as_drawn in zip(table.fiducials.markers, drawn["fiducials"]["markers"], strict=True):
+        assert np.allclose(marker.corners_mm, 0.996 * np.array(as_drawn["corners_mm"]))
+    before = out.read_bytes()
+    for wrong in (["--bar-mm", "90"], ["--bar-mm", "nan"]):
+        result = CliRunner().invoke(main, [*words, *wrong])
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert out.read_bytes() == before

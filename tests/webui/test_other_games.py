@@ -35,8 +35,12 @@ def test_counters_are_circles_of_their_size(client, live):
     assert '<circle class="counter c-white" cx="12.0" cy="-34.0" r="10.5"/>' in page
 
 
-@pytest.mark.parametrize(("board", "dark"), [(Coasters(cell_mm=34), 18), (Tiles(cell_mm=51), 0)])
-def test_square_spaces(client, live, board, dark):
+@pytest.mark.parametrize(
+    ("board", "gone", "dark"), [(Coasters(cell_mm=34), (), 18), (Tiles(cell_mm=51), (), 0), (Tiles(cell_mm=51), ("a1", "c3"), 2)]
+)
+def test_square_spaces(client, live, board, gone, dark):
+    seen = live.latest.observation
+    live.become(observation=type(seen)(0, 0, seen.camera, seen.pieces, tiles=dict.fromkeys(gone, False)))
     page = page_on(client, live, board)
     assert page.count('class="dark-cell"') == dark
     assert page.count('-cell"') == board.rows * board.cols
