@@ -111,7 +111,7 @@ def place_cards(
     are the table's; of open ground, the near left corner, and the way to the near right one.  Raises InputError where no photograph
     shows all four cards, something does not fit, or the board is not seen.
     """
-    seen = _detect(frames)
+    seen = detect_cards(frames)
     known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
     images = [frames[name] for name, _ in seen]
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
@@ -189,7 +189,7 @@ def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
     return seen
 
 
-def _detect(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
+def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
     """Photographs that show all four cards, and their corners (4, 4, 2) px."""
     wanted = Fiducials(markers=tuple(Marker(id=card, corners_mm=((0, 10), (10, 10), (10, 0), (0, 0))) for card in CARDS), dictionary=DICTIONARY)
     found = {name: detect_markers(np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8), wanted) for name, image in frames.items()}

@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 COMMANDS = {
     "measure": ("referee.commands_measure", "Rank the pieces in a photograph by their gap to the target."),
     "observe": ("referee.commands_measure", "Say which pieces lie where in a photograph."),
+    "ruler": ("referee.commands_ruler", "Rank the pieces on the table by their gap to the target, live, on a page in the browser."),
     "demo": ("referee.commands_play", "Referee a simulated game, with its panel in the browser."),
     "play": ("referee.commands_play", "Referee a game on a real table, with its panel in the browser."),
     "referee": ("referee.commands_referee", "Referee what a camera saw, without a panel, and print every ruling."),

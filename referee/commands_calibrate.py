@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import click
@@ -23,11 +23,14 @@ from calibration.lens_views import Views, read_views
 from referee.commands_calibrate_check import check
 from referee.commands_calibrate_colours import colours
 from referee.commands_calibrate_table import frame, printed, recheck, restore, table
-from referee.live_lens import take_views
+from referee.commands_pages import page_options, served
+from referee.guides import LensGuide
+from referee.live_lens import Terminal, take_views
 from referee.shown import fine_margin
 from table.errors import InputError
 from vision.cameras import open_camera
 from vision.pictures import check_picture_path, write_picture
+from webui import create_lens_app
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
 """Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
@@ -53,6 +56,7 @@ for command in (table, printed, frame, recheck, restore, colours, check):
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw where in the picture the target's corners were.")
 @click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
+@page_options("With --camera: guidance on a page, with the live picture, instead of the terminal.")
 def lens(
     folder: Path | None,
     spec: str | None,
@@ -64,6 +68,9 @@ def lens(
     out: Path,
     picture: Path | None,
     as_json: bool,
+    panel: bool,
+    host: str,
+    port: int,
 ) -> None:
     """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
@@ -71,32 +78,45 @@ def lens(
         raise InputError(f"{out}: expected the name of a file in a folder that exists")
     if picture is not None:
         check_picture_path(picture)
-    views = _views(folder, spec, keep, known, target)
-    try:
-        calibrated = calibrate_lens(views.views, views.size_px)
-    except InputError as error:
-        raise InputError(f"{folder or spec}: {error}") from error
-    file = lens_file(calibrated, views, target.said, target.square_mm)
-    if picture is not None:
-        write_picture(picture, coverage_picture(calibrated))
-    kept = save_lens(file, out)
+    _check_source(folder, spec, keep, known, panel)
+    guide = LensGuide() if panel else None
+    with served(guide, create_lens_app, host, port) if guide else nullcontext():
+        views = read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
+        try:
+            calibrated = calibrate_lens(views.views, views.size_px)
+        except InputError as error:
+            raise InputError(f"{folder or spec}: {error}") from error
+        file = lens_file(calibrated, views, target.said, target.square_mm)
+        if picture is not None:
+            write_picture(picture, coverage_picture(calibrated))
+        kept = save_lens(file, out)
+        written = f"{out}: written." + (f" The lens before is {kept}." if kept else "")
+        if guide:
+            guide.finish((_summary(file), *file.advice, written))
     if as_json:
         click.echo(msgspec.json.encode(file))
     else:
         _print(file)
-        click.echo(f"{out}: written." + (f" The lens before is {kept}." if kept else ""))
+        click.echo(written)
 
 
-def _views(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, target: Target) -> Views:
-    """Views from a folder, or taken now."""
-    if folder is not None and spec is None and keep is None and known is None:
-        return read_views(folder, target)
-    if spec is None or folder is not None:
-        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep and --lens go with")
+def _check_source(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool) -> None:
+    """Raises InputError unless views come from a folder, or from a camera with what goes with it."""
+    with_camera = spec is not None or keep is not None or known is not None or panel
+    if (folder is not None and with_camera) or (folder is None and spec is None):
+        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep, --lens and --panel go with")
     if keep is not None and not keep.is_dir():
         raise InputError(f"--keep: expected a folder that exists, got {keep}")
+
+
+def _taken(spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None) -> Views:
+    """Views taken now, guided on a page or in the terminal."""
+    first_lens = (lambda size: known_lens(known, size)) if known else None
     with closing(open_camera(spec, None)) as camera:
-        return take_views(camera, target, Console(stderr=True), (lambda size: known_lens(known, size)) if known else None, keep)
+        if guide:
+            return take_views(camera, target, guide, first_lens, keep)
+        with Terminal(Console(stderr=True)) as terminal:
+            return take_views(camera, target, terminal, first_lens, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
@@ -135,6 +155,11 @@ def _print(file: LensFile) -> None:
     console.print(rows)
     for sentence in file.advice:
         console.print(escape(sentence), highlight=False)
+    console.print(_summary(file), highlight=False)
+
+
+def _summary(file: LensFile) -> str:
+    """How good a lens is."""
     unseen = file.held_out_px[file.model]
     said = f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had not seen {unseen:.3f} px."
-    console.print(f"{said} Corners cover {100 * file.coverage:.0f} % of the picture.", highlight=False)
+    return f"{said} Corners cover {100 * file.coverage:.0f} % of the picture."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import click
 import msgspec
 import numpy as np
 
-from calibration.cards import place_cards, read_frames
+from calibration.cards import Placed, detect_cards, place_cards, read_frames
 from calibration.lens_file import keep_last, load_lens
 from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
 from calibration.recheck import recheck as recheck_table
 from calibration.sheets_cards import CARD_MARKER_MM
 from calibration.sheets_pdf import BAR_MM
+from referee.commands_pages import page_options, served
+from referee.guides import CornersGuide
 from referee.shown import Z_95, fine_margin
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.documents import read_json, write_whole
@@ -28,6 +31,8 @@ from table.solids import Array
 from vision.camera import place_covariance
 from vision.cameras.files import read_image
 from vision.fiducials import locate
+from vision.frame import Image
+from webui import create_corners_app
 
 PLAYED = {
     "open": ("ice_boule", "looney", "medium"),
@@ -84,6 +89,7 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 @click.option("--cell-mm", type=float, help="Side of a square or place, or a hexagon from flat to flat, as measured.")
 @click.option("--thickness-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
 @click.option("--corners-px", nargs=4, metavar="X,Y X,Y X,Y X,Y", help="The board's corners in the first photograph, clockwise from the far left.")
+@page_options("Drag the board's corners to their places in the first photograph, on a page.")
 @_game_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
 def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickness_mm: float, out: Path, **words: Any) -> None:
@@ -94,26 +100,59 @@ def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickn
         raise InputError(f"--thickness-mm: expected 0 to {MOST_THICK_MM:g} mm, got {thickness_mm:g}")
     board = _board(words["kind"], words["cell_mm"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
+    if corners is not None and words["panel"]:
+        raise InputError("--corners-px: expected this or --panel, which asks for the corners")
     camera = lens_for(lens_said, size)
     frames = read_frames(folder, camera)
-    placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
-    document = {
-        "format": FORMAT,
-        "camera": camera,
-        "fiducials": placed.fiducials,
-        "board": placed.board,
-        "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
-    }
-    setup = parse_table(msgspec.to_builtins(document), out.name)
-    kept = keep_last(out)
-    save_table(setup, out)
-    for (one, other), apart in placed.apart_mm.items():
-        click.echo(f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle")
-    click.echo(f"{placed.frames} of {len(frames)} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
+    guide = _corners_guide(frames) if words["panel"] else None
+    with served(guide, create_corners_app, words["host"], words["port"]) if guide else nullcontext():
+        if guide:
+            placed = _placed_by_hand(guide, lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners))
+        else:
+            placed = place_cards(frames, camera, card_mm, board, thickness_mm, corners)
+        document = {
+            "format": FORMAT,
+            "camera": camera,
+            "fiducials": placed.fiducials,
+            "board": placed.board,
+            "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
+        }
+        setup = parse_table(msgspec.to_builtins(document), out.name)
+        kept = keep_last(out)
+        save_table(setup, out)
+        told = [*_told(placed, len(frames), words["kind"], card_mm), _written(out, kept)]
+        if guide:
+            guide.finish(told[::-1])
+    for sentence in told:
+        click.echo(sentence)
+
+
+def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
+    """The first photograph that shows all cards, which the corners are put on."""
+    name, cards_px = detect_cards(frames)[0]
+    return CornersGuide(frames[name], cards_px)
+
+
+def _placed_by_hand(guide: CornersGuide, place: Callable[[Array], Placed]) -> Placed:
+    """What follows from the corners that people put; they put them anew as long as nothing does."""
+    while True:
+        try:
+            return place(guide.corners())
+        except InputError as error:
+            guide.refuse(str(error))
+
+
+def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[str]:
+    """How good it is, in sentences."""
+    told = [
+        f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle"
+        for (one, other), apart in placed.apart_mm.items()
+    ]
+    told.append(f"{placed.frames} of {photographs} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
     if placed.lines_seen:
-        click.echo(f"The board ({words['kind']}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its origin and axes are the table's.")
-    click.echo(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
-    click.echo(_written(out, kept))
+        told.append(f"The board ({kind}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its origin and axes are the table's.")
+    told.append(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
+    return told
 
 
 def _board(kind: str, cell_mm: float | None) -> Board | None:

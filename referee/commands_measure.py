@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engines.ice_boule.measure import Measurement, difference_sigma_mm, measurement_document
+from engines.ice_boule.measure import Measurement, measurement_document
 from engines.ice_boule.measure import measure as measure_gaps
 from engines.verdict import CannotSee
+from referee.gap_words import sentence
 from referee.shown import with_margin
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece, observation_document
@@ -50,20 +51,20 @@ def _photograph_options(command: Options) -> Options:
 @click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
 def measure(photo: Path, table_path: Path, empty: Path | None, as_json: bool, debug: Path | None, picture: Path | None, target: str | None) -> None:
     """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
-    setup = _aimed(load_table(table_path), target)
+    setup = aimed(load_table(table_path), target)
     image, seen = _look(photo, setup, empty, picture, debug)
     measured = measure_gaps(seen, str(setup.game.target))
     if isinstance(measured, CannotSee):
         raise InputError(f"{photo}: {measured.said.rstrip('.')}")
     if picture:
-        write_picture(picture, annotate(image, seen, setup.camera, _gap_notes(measured, seen), _sentence(measured)))
+        write_picture(picture, annotate(image, seen, setup.camera, _gap_notes(measured, seen), sentence(measured)))
     if as_json:
         click.echo(json.dumps(measurement_document(measured)))
     else:
         _print_ranking(measured)
 
 
-def _aimed(setup: Setup, target: str | None) -> Setup:
+def aimed(setup: Setup, target: str | None) -> Setup:
     """The setup with the target's colour that was asked for; raises InputError where there is none."""
     if target is None:
         if setup.game.target is None:
@@ -119,33 +120,7 @@ def _print_ranking(measured: Measurement) -> None:
     console = Console()
     if measured.gaps:
         console.print(table)
-    console.print(escape(_sentence(measured)), highlight=False)
-
-
-def _sentence(measured: Measurement) -> str:
-    """Who leads and with how many points if the end stopped now; or that it is too close to call, and what to do."""
-    if measured.leading is None:
-        return "No projectile lies in the play area."
-    points = f"{measured.points} point{'s' if measured.points != 1 else ''}"
-    if not measured.too_close:
-        return f"{measured.leading} leads and would score {points} if the end stopped now."
-    if any(0 in pair for pair in measured.pairs) or measured.doubts:
-        said = "Too close to call"
-    else:
-        said = f"{measured.leading} leads, but how many points that makes is too close to call"
-    listed = [_difference(measured, *pair) for pair in measured.pairs[:3]]
-    if len(measured.pairs) > 3:
-        listed.append(f"and {len(measured.pairs) - 3} more pairs")
-    what_to_do = " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)." if listed else " Look whose it is."
-    return f"{said}: {'; '.join(listed)}.".replace(": .", ".") + " ".join(["", *measured.doubts]) + what_to_do
-
-
-def _difference(measured: Measurement, i: int, j: int) -> str:
-    a, b = measured.gaps[i], measured.gaps[j]
-    names = f"#{i + 1} {a.piece.colour} and #{j + 1} {b.piece.colour}"
-    if a.on_target or b.on_target:
-        return names
-    return f"{names} differ by {with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target))} mm"
+    console.print(escape(sentence(measured)), highlight=False)
 
 
 @click.command()
@@ -191,8 +166,8 @@ def _print_pieces(seen: Observation) -> None:
     console.print(table)
     fiducials = ", ".join(map(str, seen.camera.fiducials_seen))
     console.print(f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}.")
-    for sentence in seen.notes:
-        console.print(escape(sentence))
+    for note in seen.notes:
+        console.print(escape(note))
 
 
 def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:

@@ -17,8 +17,10 @@ from typing import Any
 
 import click
 
+from calibration.recheck import recheck
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
+from referee.commands_pages import address_options, url
 from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
@@ -35,7 +37,6 @@ from vision.watch import Watch
 from webui import create_app
 from webui.serve import listen, serve
 
-LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
 STOP_S = 30.0
 """How long a stop waits for the frame at hand, deaf to further signals; a small board may need seconds to read it."""
 
@@ -44,11 +45,9 @@ def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md."),
         click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
-        click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
     ):
         command = option(command)
-    return command
+    return address_options(command)
 
 
 @click.command()
@@ -109,7 +108,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:
@@ -136,7 +135,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with _stopped_by_one_signal():
         worker.start()
         companion.start()
-        click.echo(f"The panel is on {_url(listening)} - Ctrl-C ends it.")
+        click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
@@ -151,12 +150,6 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         os._exit(2)
     if failed:
         raise SystemExit(2)
-
-
-def _url(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}"
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
 from referee.inputs import Input
 from referee.ledger import Ledger
+from referee.live_picture import LivePicture
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
 from table.errors import InputError
@@ -21,7 +22,7 @@ from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
 from vision.cameras.files import encode_jpeg
-from vision.frame import Frame
+from vision.frame import Frame, Image
 
 Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
@@ -31,11 +32,8 @@ RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
-LIVE_MS = 200
-"""The live picture is made anew at most this often, on the camera's clock."""
 KEPT_QUALITY = 95
 """Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
-LIVE_QUALITY = 80
 
 
 class Observe(Protocol):
@@ -50,6 +48,7 @@ class Live:
 
     `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
     first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
+    `moved` are sentences about what is not where `table.json` says.
     """
 
     status: Status
@@ -58,6 +57,7 @@ class Live:
     frame_seq: int = -1
     at_ms: int = 0
     observation: Observation | None = None
+    moved: tuple[str, ...] = ()
 
 
 class Referee:
@@ -77,10 +77,12 @@ class Referee:
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
+        recheck: Callable[[Image, Setup], tuple[str, ...]] | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
+        `recheck` says of the first table at rest what is not where `table.json` says (`calibration.recheck`).
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
@@ -88,6 +90,9 @@ class Referee:
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
         self._inputs = list(inputs)
+        self._recheck = recheck
+        self._to_check = threading.Event()
+        self._to_check.set()
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
@@ -96,9 +101,7 @@ class Referee:
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
-        self._frame: Frame | None = None
-        self._drawing = threading.Lock()
-        self._drawn: tuple[Frame, bytes] | None = None
+        self._picture = LivePicture()
 
     @property
     def setup(self) -> Setup:
@@ -118,19 +121,16 @@ class Referee:
             return self._latest
 
     def jpeg(self) -> bytes | None:
-        """The newest frame as a JPEG, made on demand, at most every LIVE_MS however many ask; None before the first frame."""
-        with self._changed:
-            frame = self._frame
-        if frame is None:
-            return None
-        with self._drawing:
-            if self._drawn is None or not 0 <= frame.at_ms - self._drawn[0].at_ms < LIVE_MS:
-                self._drawn = frame, encode_jpeg(frame.image, LIVE_QUALITY)
-            return self._drawn[1]
+        """The newest frame as a JPEG (`LivePicture`); None before the first."""
+        return self._picture.jpeg()
 
     def stop(self) -> None:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
         self._stopping.set()
+
+    def check_again(self) -> None:
+        """Look at the next table at rest whether cards, board and camera are where `table.json` says; returns at once, from any thread."""
+        self._to_check.set()
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
@@ -183,8 +183,8 @@ class Referee:
         self._hear(frame.at_ms)
         self._session.tick(frame.at_ms)
         seen = self._observe(frame, self._setup, self._reference)
+        self._picture.show(frame)
         with self._changed:
-            self._frame = frame
             readable = self._latest.observation if isinstance(seen, Unusable) else seen
             self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
         if isinstance(seen, Unusable):
@@ -193,6 +193,11 @@ class Referee:
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
         settled = self._settle.push(seen)
+        if settled is not None and self._recheck and self._to_check.is_set():
+            self._to_check.clear()
+            moved = self._recheck(frame.image, self._setup)
+            with self._changed:
+                self._latest = replace(self._latest, moved=moved)
         ledger = self._session.ledger
         if ledger.paused:
             self._judged = None

@@ -27,7 +27,9 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
     @routes.get("/state")
     def state() -> Response:
         now = live.latest
-        return jsonify(session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms}})
+        return jsonify(
+            session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms, "moved": now.moved}}
+        )
 
     @routes.get("/records")
     def records() -> Response:
@@ -43,11 +45,11 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
-        return _picture(live.jpeg(), "The camera has given no picture yet.")
+        return picture(live.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/frame/<int:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
-        return _picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
+        return picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
@@ -92,7 +94,8 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _picture(jpeg: bytes | None, missing: str) -> AnyResponse:
+def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
+    """A JPEG as an answer; raises Refusal where there is none, and says what is `missing`."""
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})

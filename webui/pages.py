@@ -46,6 +46,11 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             return response
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
+    @routes.post("/check")
+    def check() -> AnyResponse:
+        live.check_again()
+        return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
+
     def page(notice: str = "") -> str:
         view, now = session.view(), live.latest
         near = request.args.get("view") == "near"

@@ -1,12 +1,15 @@
-"""What the panel needs of a session and of the referee at work; `referee.session.Session` and `referee.loop.Referee` have it."""
+"""What the pages need of a session, of the referee at work, of a calibration; `referee` has it (session, loop, guides, ruler)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
 from referee.events import Record
+from referee.guides import CornersNow, LensNow
 from referee.loop import Live
+from referee.ruler import RulerNow
 from table.setup import Setup
 
 
@@ -35,5 +38,39 @@ class LivePort(Protocol):
 
     @property
     def latest(self) -> Live: ...
+
+    def jpeg(self) -> bytes | None: ...
+
+    def check_again(self) -> None: ...
+
+
+class LensPort(Protocol):
+    """A lens that is being calibrated."""
+
+    def look(self) -> LensNow: ...
+
+    def jpeg(self) -> bytes | None: ...
+
+    def end(self) -> None: ...
+
+
+class CornersPort(Protocol):
+    """A table whose board's corners people put by hand."""
+
+    def look(self) -> CornersNow: ...
+
+    def jpeg(self) -> bytes: ...
+
+    def put(self, corners_px: Sequence[tuple[float, float]]) -> bool: ...
+
+
+class RulerPort(Protocol):
+    """What is measured at this moment, with no game running."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    @property
+    def latest(self) -> RulerNow: ...
 
     def jpeg(self) -> bytes | None: ...

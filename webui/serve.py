@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from flask import Flask
 from waitress import create_server, wasyncore  # type: ignore[import-untyped]
@@ -13,6 +16,8 @@ from table.errors import InputError
 
 SPARE_THREADS = 4
 """Threads kept free of streams, so that pages, pictures and commands are always answered."""
+LOOK_S = 0.5
+"""How long a server without requests goes on before it looks whether it is to stop."""
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
@@ -26,23 +31,39 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
         raise InputError(_why(error, host, port)) from error
 
 
-def serve(app: Flask, listening: socket.socket, threads: int = 16) -> None:
-    """Serve the panel on an address from `listen` until the process is told to end, then close it."""
+@contextmanager
+def serving(app: Flask, listening: socket.socket) -> Iterator[None]:
+    """Serve in a thread of its own on an address from `listen`, and close it in the end."""
+    stopping = threading.Event()
+    thread = threading.Thread(target=serve, args=(app, listening), kwargs={"stopping": stopping}, name="panel")
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+
+
+def serve(app: Flask, listening: socket.socket, threads: int = 16, stopping: threading.Event | None = None) -> None:
+    """Serve the panel on an address from `listen` until the process is told to end, or `stopping` is set; then close it."""
     if threads <= SPARE_THREADS:
         raise ValueError(f"threads: expected more than {SPARE_THREADS}, got {threads}")
-    streams = app.extensions["streams"]
-    streams.limit = threads - SPARE_THREADS
+    streams = app.extensions.get("streams")
+    if streams:
+        streams.limit = threads - SPARE_THREADS
     # It warns of a queue when a page is asked for before all threads have begun; that there are enough is seen to here.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = create_server(app, map=open_sockets, sockets=[listening], threads=threads, ident="rinkside", max_request_body_size=2**20)
     try:
         # server.run() would wait for the streams' threads before anybody could tell them to end.
-        wasyncore.loop(map=open_sockets, timeout=1.0)
+        while stopping is None or not stopping.is_set():
+            wasyncore.loop(map=open_sockets, timeout=LOOK_S, count=1)
     except (KeyboardInterrupt, SystemExit):
         pass
     finally:
-        streams.close()
+        if streams:
+            streams.close()
         server.task_dispatcher.shutdown()
         wasyncore.close_all(open_sockets)
 

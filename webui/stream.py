@@ -48,7 +48,7 @@ def follow(session: SessionPort, live: LivePort, streams: Streams, after: int, i
     """Events as text, until the session or the server is closed.
 
     `hello` names this run of the panel; `record` has the record's number as its id, which a browser sends back as
-    Last-Event-ID; `live` (status, said, frame_seq) and `beat` have none, so that they never count as caught up.
+    Last-Event-ID; `live` (status, said, frame_seq, moved) and `beat` have none, so that they never count as caught up.
     """
     yield _event("hello", {"instance": instance})
     told: dict[str, Any] = {}
@@ -59,7 +59,7 @@ def follow(session: SessionPort, live: LivePort, streams: Streams, after: int, i
             after = record.seq
             yield _event("record", record_document(record), after)
         now = live.latest
-        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq}
+        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved}
         silent_s = 0.0 if records else silent_s + POLL_S
         if state != told:
             told, silent_s = state, 0.0

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import cv2
 import msgspec
@@ -168,3 +173,30 @@ def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(photogra
         assert part in said.stderr
         assert said.stderr.count("\n") == 1
         assert (tmp_path / "table.json").read_text() == "the last good one"
+
+
+def test_corners_are_put_on_a_page(photographs, tmp_path: Path) -> None:
+    board = BOARDS["chessboard"]
+    set_table(photographs, tmp_path / "photos", board, 4.0, 3)
+    fixed = ["--lens", tmp_path / "lens.json", "--from", tmp_path / "photos", "--out", tmp_path / "table.json", "--thickness-mm", 4]
+    words = ["calibrate", "table", *fixed, "--panel", "--port", 0]
+    start = [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        url = re.search(r"http://\S+", running.stderr.readline())[0]
+
+        def put(*corners: str) -> str:
+            names = ("far left", "far right", "near right", "near left")
+            form = {"token": re.search(r'name="token" value="([^"]+)"', look())[1]} | dict(zip(names, corners, strict=True))
+            return urlopen(f"{url}/corners", urlencode(form).encode(), timeout=60).read().decode()
+
+        def look() -> str:
+            return urlopen(url, timeout=60).read().decode()
+
+        put("482.4, 289.3", "818.4, 334.0", "783.6, 667.0", "443.9, 638.8")
+        while "data-ended" not in (page := look()):
+            assert running.poll() is None
+        assert running.wait(timeout=60) == 0
+    assert "table.json: written." in page
+    assert np.abs(load_table(tmp_path / "table.json").outline_mm() - board.outline()).max() < 3
+    both = CliRunner().invoke(main, [*map(str, words), "--corners-px", "1,2", "3,4", "5,6", "7,8"])
+    assert "--corners-px: expected this or --panel" in both.stderr

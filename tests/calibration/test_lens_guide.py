@@ -22,7 +22,7 @@ from calibration.lens_simulation import random_lens, random_pose, simulated_view
 from calibration.lens_target import Charuco, ChessTarget, Found, NotFound
 from calibration.lens_views import Views
 from referee.cli import main
-from referee.live_lens import take_views
+from referee.live_lens import Terminal, take_views
 from table.errors import InputError
 from table.setup import Lens, rows_of
 from vision.camera import pose_of
@@ -213,7 +213,7 @@ def test_a_recording_that_ends_too_soon_is_refused_and_nothing_is_overwritten(li
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "expected --from FOLDER, or --camera, which --keep and --lens go with"),
+        ([], "expected --from FOLDER, or --camera, which --keep, --lens and --panel go with"),
         (["--from", "here", "--camera", "folder:here"], "expected --from FOLDER, or --camera"),
         (["--from", "here", "--keep", "there"], "expected --from FOLDER, or --camera"),
         (["--camera", "folder:here", "--keep", "nowhere"], "--keep: expected a folder that exists, got nowhere"),
@@ -251,7 +251,7 @@ class Played:
 
 def test_a_camera_that_is_lost_is_asked_again_for_a_while() -> None:
     frame = Frame(0, 0, np.full((480, 640, 3), 90, np.uint8))
-    quiet = Console(file=io.StringIO())
+    quiet = Terminal(Console(file=io.StringIO()))
     back = Played([frame, *[CameraLost("unplugged")] * 4, frame])
     with pytest.raises(InputError, match="a camera: expected 12 views that can be used or more, got 0"):
         take_views(back, Charuco(), quiet, pause=back.waited.append)
@@ -271,7 +271,7 @@ def test_a_focus_that_changes_meanwhile_is_refused(live: Path) -> None:
     images = [read_image(path).image for path in sorted(live.iterdir())[:4:2]]
     frames = [Frame(k, 700 * k, images[k // 2], 1.0 + k // 2) for k in range(4)]
     with pytest.raises(InputError, match=r"a camera: expected a focus that stays at 1\.00 dioptres, got 2\.00; lock the camera's focus"):
-        take_views(Played(frames), Charuco(), Console(file=io.StringIO()))
+        take_views(Played(frames), Charuco(), Terminal(Console(file=io.StringIO())))
 
 
 def test_the_coverage_of_a_calibration_is_drawn_and_its_focus_kept() -> None:
@@ -285,3 +285,11 @@ def test_the_coverage_of_a_calibration_is_drawn_and_its_focus_kept() -> None:
     assert drawn.shape == (lens.height, lens.width, 3)
     at = np.rint(found.views[0].view.pixels).astype(int)
     assert (drawn[at[:, 1], at[:, 0]] > 100).any(axis=1).all()
+
+
+def test_a_page_guides_as_the_terminal_does(live: Path, photographs, tmp_path: Path) -> None:
+    """What the page shows is tested in tests/webui; here, that the same lens comes of it and the command ends though nobody looks."""
+    said = rinkside("--camera", f"folder:{live}", "--panel", "--port", 0, "--out", tmp_path / "lens.json")
+    assert said.exit_code == 0, said.output
+    assert "The page is on http://localhost:" in said.stderr
+    assert load_lens(tmp_path / "lens.json").camera.matrix[0][0] == pytest.approx(photographs.LENS.matrix[0][0], rel=0.0015)

@@ -207,12 +207,16 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = Live(status="waiting", said="Waiting for blue's throw.", stamp=1, frame_seq=88, at_ms=22_000, observation=seen_end())
         self.picture: bytes | None = picture()
+        self.checks = 0
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
 
     def jpeg(self) -> bytes | None:
         return self.picture
+
+    def check_again(self) -> None:
+        self.checks += 1
 
 
 @pytest.fixture

@@ -11,7 +11,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
+
+from referee.guides import CornersGuide
+from webui import create_corners_app
+from webui.serve import listen, serving
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
@@ -183,3 +188,44 @@ def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
         browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
         reached.append(browser.run("document.activeElement.id || document.activeElement.textContent.trim()"))
     assert {"undo", "pause", "next-game", "control-name", "Close-up", "Skip to the verdict"} <= set(reached)
+
+
+@pytest.fixture
+def corners():
+    """A photograph with four cards, on a page of its own."""
+    cards = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
+    guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(cards, float))
+    with listen(port=0) as listening, serving(create_corners_app(guide), listening):
+        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/"
+
+
+def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
+    guide, url = corners
+    browser.open(url)
+    browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
+    browser.run("document.querySelector('#handle-1').focus()")
+    for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", code="ArrowLeft", windowsVirtualKeyCode=37, modifiers=modifiers)
+    assert browser.run("document.querySelector('#corner-1').value") == "568.0, 60.0"
+    assert browser.run("document.querySelector('#loupe-name').textContent") == "far right"
+    handle = "document.querySelector('#handle-2 .ring').getBoundingClientRect()"
+    x, y = browser.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({handle})")
+    width = browser.run("document.querySelector('#photo').getBoundingClientRect().width")
+    for kind, by in (("mousePressed", 0), ("mouseMoved", -width / 64), ("mouseReleased", -width / 64)):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x + by, y=y, button="left", clickCount=1, buttons=1)
+    assert browser.run("document.querySelector('#handle-2').getAttribute('aria-label')") == "Near right corner, 570, 420 px; arrows move it"
+    browser.run("document.querySelector('#put').click()")
+    np.testing.assert_allclose(guide.corners(), [[60, 60], [568, 60], [570, 420], [60, 420]])
+    guide.refuse("the board's lines are not seen there")
+    browser.until("document.querySelector('.warned') && !document.querySelector('#put').disabled")
+    assert browser.run("document.querySelector('#corner-2').value") == "570.0, 420.0"
+    guide.finish(["table.json: written."])
+    browser.until("document.querySelector('#spoken').textContent === 'table.json: written.'")
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("width", [360, 1024, 3840])
+def test_the_page_of_corners_fits(browser, corners, width):
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.open(corners[1])
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")

@@ -226,3 +226,14 @@ def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
     assert page.count('class="dark-cell"') == page.count('class="light-cell"') == 32
     assert '<rect class="dark-cell" x="100" y="-75.0" width="55.0"' in page.replace('x="100.0"', 'x="100"')
     assert [name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()] == list("abcdefgh")
+
+
+def test_what_has_moved_is_said_with_a_tap_to_look_again(client, live):
+    assert 'id="check"' not in client.get("/").text
+    live.become(moved=("card 2 lies 4.1 mm from where it was", "the camera has moved 3.2 mm"))
+    page = client.get("/").text
+    assert "Card 2 lies 4.1 mm from where it was. The camera has moved 3.2 mm." in page
+    assert client.post("/check", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert live.checks == 0
+    assert client.post("/check", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    assert live.checks == 1

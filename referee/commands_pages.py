@@ -1,0 +1,62 @@
+"""What commands with a page in the browser have in common: their options, and the page itself while they are at work."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+import click
+from flask import Flask
+
+from referee.guides import Guide
+from table.errors import InputError
+from webui.serve import listen, serving
+
+LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
+LAST_LOOK_S = 5.0
+"""How long a page is waited for to show how a calibration ended."""
+
+Options = Callable[..., Any]
+AGuide = TypeVar("AGuide", bound=Guide)
+
+
+def address_options(command: Options) -> Options:
+    """--host and --port."""
+    for option in (
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
+        click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
+    ):
+        command = option(command)
+    return command
+
+
+def page_options(said: str) -> Callable[[Options], Options]:
+    """--panel, which says what it does, --host and --port."""
+
+    def add(command: Options) -> Options:
+        return click.option("--panel", is_flag=True, help=said)(address_options(command))
+
+    return add
+
+
+def url(listening: socket.socket) -> str:
+    """Where people find what is served."""
+    host, port = listening.getsockname()[:2]
+    name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}"
+
+
+@contextmanager
+def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...]], Flask], host: str, port: int) -> Iterator[None]:
+    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended."""
+    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),)), listening):
+        click.echo(f"The page is on {url(listening)} - Ctrl-C ends it.", err=True)
+        try:
+            yield
+        except InputError as error:
+            guide.fail(str(error))
+            guide.wait_until_seen(LAST_LOOK_S)
+            raise
+        guide.wait_until_seen(LAST_LOOK_S)

@@ -1,0 +1,40 @@
+"""`rinkside ruler`: every gap ranked while pieces are thrown, on a page in the browser, with no game running."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import closing, suppress
+from pathlib import Path
+
+import click
+
+from referee.commands_measure import aimed
+from referee.commands_pages import address_options, url
+from referee.ruler import Ruler
+from table.setup import load_table
+from vision.cameras import open_camera
+from vision.cameras.files import read_image
+from vision.watch import Watch
+from webui import create_ruler_app
+from webui.serve import listen, serving
+
+
+@click.command()
+@click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table.")
+@click.option("--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ...")
+@click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces.")
+@click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
+@address_options
+def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, host: str, port: int) -> None:
+    """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
+    setup = aimed(load_table(table_path), target)
+    reference = read_image(empty, setup) if empty else None
+    with closing(listen(host, port)) as listening, closing(open_camera(spec, setup)) as camera:
+        measuring = Ruler(camera, setup, Watch(), reference)
+        with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
+            click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+            with suppress(KeyboardInterrupt):
+                measuring.run()
+                # The last picture of a recording stays to be looked at.
+                threading.Event().wait()

@@ -1,0 +1,99 @@
+// A page as the server would write it now.  The server draws everything; this only exchanges the parts that changed.
+
+const PICTURE_MS = 400; // at most so often a new camera picture
+
+export const link = document.getElementById("link");
+const camera = document.getElementById("camera");
+const spoken = document.getElementById("spoken"); // read aloud when what is said changes
+const written = new Map(); // part -> HTML as the server last wrote it
+
+for (const part of document.querySelectorAll("[data-part]")) written.set(part.dataset.part, part.outerHTML);
+
+// ---- parts -------------------------------------------------------------------------------------------------------
+
+function exchange(page, answersForm = false) {
+  if (page.body.dataset.instance !== document.body.dataset.instance) return location.reload();
+  for (const fresh of page.querySelectorAll("[data-part]")) {
+    const name = fresh.dataset.part;
+    const old = document.querySelector(`[data-part="${name}"]`);
+    if (name === "notice" && !answersForm) continue; // it stays until the next form is sent
+    if (!old || written.get(name) === fresh.outerHTML || beingFilled(old)) continue;
+    written.set(name, fresh.outerHTML);
+    const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+    for (const open of old.querySelectorAll("details[open][id]")) fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
+    old.replaceWith(fresh);
+    if (focused) document.getElementById(focused)?.focus();
+  }
+  const said = document.querySelector("[data-aloud]").textContent.trim();
+  if (spoken.textContent !== said) spoken.textContent = said;
+}
+
+function beingFilled(part) {
+  const field = document.activeElement;
+  return part.contains(field) && field.matches("input, select, textarea");
+}
+
+// ---- asking for the page: one question at a time, the newest wins ---------------------------------------------------
+
+let asking = false;
+let askAgain = false;
+
+export async function refresh() {
+  if (asking) return (askAgain = true);
+  asking = true;
+  let heard = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.ok) exchange(parse(await answer.text()));
+  } catch {
+    heard = false;
+  }
+  asking = false;
+  if (askAgain) {
+    askAgain = false;
+    refresh();
+  }
+  return heard; // whether the server is still there
+}
+
+const parse = (html) => new DOMParser().parseFromString(html, "text/html");
+
+// ---- the camera's picture: loaded first, then shown, never faster than it loads ---------------------------------------
+
+let loading = false;
+
+export async function show(frame) {
+  if (frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
+  loading = true;
+  const next = new Image();
+  next.src = `${camera.dataset.url}?frame=${frame}`;
+  try {
+    await next.decode();
+    camera.src = next.src;
+    camera.dataset.frame = frame;
+  } catch {
+    // No picture yet, or the camera is lost; the status says so.
+  }
+  setTimeout(() => (loading = false), PICTURE_MS);
+}
+
+// ---- forms and links without leaving the page -------------------------------------------------------------------------
+
+document.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const button = event.submitter;
+  const body = new URLSearchParams(new FormData(form, button));
+  if (button) button.disabled = true;
+  document.activeElement?.blur();
+  try {
+    const answer = await fetch(form.action + location.search, { method: "POST", body, headers: { Accept: "text/html" } });
+    exchange(parse(await answer.text()), true);
+    if (answer.ok && !("keep" in form.dataset)) form.reset();
+  } catch {
+    link.hidden = false;
+  }
+  if (button) button.disabled = false;
+});
+
+document.addEventListener("focusout", () => setTimeout(refresh, 0));
