@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration bench-hardware clean
+.PHONY: demo test lint bench bench-speed bench-robustness bench-engines bench-calibration bench-games bench-hardware clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -44,6 +44,9 @@ bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colou
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
 	@$(BIN)/python -m benchmarks.hardware
+
+bench-games: $(VENV)/ready-dev  ## referee simulated games of all kinds and write docs/GAMES.md
+	@$(BIN)/python -m benchmarks.games
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
