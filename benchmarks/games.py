@@ -23,12 +23,11 @@ from referee.loop import Referee
 from referee.opening import opening
 from referee.session import Session
 from referee.simulated_games import MISTAKES, Done, Players
-from referee.simulated_tables import KINDS, camera_over, game_table, seat
+from referee.simulated_tables import KINDS, WIDTH_PX, camera_over, game_table, seat
 from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
 from vision.watch import Watch
 
-WIDTH_PX = 1280
 FRAMES_AN_ACT = 60
 """A stretch is given up after so many frames for every act that was asked for."""
 

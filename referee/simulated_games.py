@@ -147,14 +147,16 @@ class Players:
 
     def _begin(self) -> Steps:
         """Set up the board; where the camera cannot make it out, people say how it is."""
+        begin = self._play.begin(self.state)
         for _ in range(SET_UPS):
-            if (begin := self._play.begin(self.state)) is None:
+            if begin is None:
                 return
             yield from self._do(begin)
             if self.done[-1].verdict in ("right", "asked"):
                 return
-        yield from self._lay(begin.bodies)
-        if begin.moves:
+            begin = self._play.begin(self.state)
+        if begin is not None and begin.moves:
+            yield from self._lay(begin.bodies)
             self._people.say(Declare(moves=begin.moves, decided_by=WHO))
             self.state = self._session.ledger.state
 

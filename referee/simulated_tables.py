@@ -23,6 +23,9 @@ from vision.scene import Scene, Sensor, Stage
 from vision.scene_cases import resized
 from vision.scene_tables import Kind, random_camera, random_setup, random_stage
 
+WIDTH_PX = 1640
+"""Of the camera's pictures, if nobody says otherwise."""
+
 KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
     "icebreaker": ("icebreaker", IcebreakerPlay),
     "icefloe": ("icefloe", IcefloePlay),
@@ -41,7 +44,7 @@ class GameTable:
     empty: Frame | None
 
 
-def game_table(game: str, seed: int, width_px: int = 1280) -> GameTable:
+def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
     """The table of a game and seed, before a camera of so many pixels; raises InputError for a game that nobody plays here."""
     if game not in KINDS:
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
