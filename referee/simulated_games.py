@@ -189,7 +189,8 @@ class Players:
             self.state = self._session.ledger.state
             return
         self._take_back(mark)
-        yield from self._lay(before)
+        if self._bodies is not before:
+            yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
 
     def _take_back(self, mark: int) -> None:
