@@ -12,6 +12,7 @@ from engines.zamboni_wars.board import Board as Arrows
 from referee.simulated_games import MISTAKES, Play, Players, Watched
 from referee.simulated_icebreaker import IcebreakerPlay
 from referee.simulated_icefloe import IcefloePlay
+from referee.simulated_storm import StormPlay
 from referee.simulated_zamboni import ZamboniPlay
 from table.boards import Coasters, Tiles
 from table.errors import InputError
@@ -31,6 +32,7 @@ KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
     "icebreaker": ("icebreaker", IcebreakerPlay),
     "icefloe": ("icefloe", IcefloePlay),
     "zamboni_wars": ("zamboni", ZamboniPlay),
+    "ice_storm": ("storm", StormPlay),
 }
 
 
