@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,8 @@ from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
 from vision.watch import Watch
 
-FRAMES_AN_ACT = 60
-"""A stretch is given up after so many frames for every act that was asked for."""
+STUCK = 4
+"""A stretch is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +52,23 @@ class Stretch:
 
 
 class _Until:
-    """A camera whose film ends once the players have done so much at the table, or after so many frames."""
+    """A camera whose film ends once the players have done so much at the table, or are stuck."""
 
     def __init__(self, camera: SimulatedCamera, players: Players, acts: int) -> None:
         self.name, self.simulated = camera.name, True
-        self._camera, self._players, self._acts, self._left = camera, players, acts, acts * FRAMES_AN_ACT
+        self._camera, self._players, self._acts = camera, players, acts
 
     def read(self) -> Frame | None:
-        done, self._left = self._players.done, self._left - 1
-        seen = sum(one.act.said is None for one in done)
-        return None if self._players.over or seen >= self._acts or self._left < 0 else self._camera.read()
+        seen = sum(one.act.said is None for one in self._players.done)
+        return None if self._players.over or seen >= self._acts or stuck(self._players.done) else self._camera.read()
 
     def close(self) -> None:
         self._camera.close()
+
+
+def stuck(done: Sequence[Done]) -> bool:
+    """Does nothing that is done come right any more?"""
+    return len(done) >= STUCK and not any(one.verdict in ("right", "asked") for one in done[-STUCK:])
 
 
 def stretch(game: str, seed: int, acts: int, width_px: int = WIDTH_PX, mistakes: float = MISTAKES) -> Stretch:
@@ -93,10 +98,10 @@ and so does a verdict that the table cannot be read: both are honest, and both c
 for 6 s; the panel may have said what it waits for. Wrong is all else.
 
 These are stretches, not whole evenings: {games} games of each kind, each until {acts} acts were seen by the camera or it was over; what is
-heard (dice, votes) comes on top.
+heard (dice, votes) comes on top. One is given up after {stuck} acts in a row on which nobody ruled rightly.
 
-| game | games | over | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
-|---|---|---|---|---|---|---|---|---|---|
+| game | games | over | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
+|---|---|---|---|---|---|---|---|---|---|---|
 {lawful}
 
 Of what was planted:
@@ -116,7 +121,7 @@ def lawful_row(game: str, found: list[Stretch]) -> str:
     """Acts that the rules allow."""
     counts = Counter(done.verdict for one in found for done in one.done if done.act.lawful)
     unflagged = sum(one.scores != one.recorded and not one.flagged for one in found)
-    cells = [game, len(found), sum(one.over for one in found), counts.total(), *_shares(counts), unflagged]
+    cells = [game, len(found), sum(one.over for one in found), sum(stuck(one.done) for one in found), counts.total(), *_shares(counts), unflagged]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -167,6 +172,7 @@ def main(names: tuple[str, ...], games: int, acts: int, width: int, out: Path) -
         commit=measured,
         width=width,
         mistakes=MISTAKES,
+        stuck=STUCK,
         games=games,
         acts=acts,
         lawful="\n".join(rows),
