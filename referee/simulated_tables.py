@@ -14,7 +14,7 @@ from referee.simulated_icebreaker import IcebreakerPlay
 from referee.simulated_icefloe import IcefloePlay
 from referee.simulated_storm import StormPlay
 from referee.simulated_zamboni import ZamboniPlay
-from table.boards import Coasters, Tiles
+from table.boards import Chessboard, Coasters, Tiles
 from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup
@@ -22,11 +22,15 @@ from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_a
 from vision.frame import Frame
 from vision.render import Renderer
 from vision.scene import Scene, Sensor, Stage
+from vision.scene_boards import SHEET_MARGIN_MM
 from vision.scene_cases import resized
-from vision.scene_tables import Kind, random_camera, random_setup, random_stage
+from vision.scene_tables import Kind, random_camera, random_setup, random_stage, square_marker
 
 WIDTH_PX = 1640
 """Of the camera's pictures, if nobody says otherwise."""
+
+CARD_MARGIN_MM = 7.0
+"""White round a fiducial, and a little room."""
 
 KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
     "icebreaker": ("icebreaker", IcebreakerPlay),
@@ -54,10 +58,22 @@ def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
     kind, _ = KINDS[game]
     rng = np.random.default_rng([seed, 5])
-    setup = _seated(resized(random_setup(kind, rng), width_px), rng)
+    setup = _seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng)
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
     empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, Renderer(setup, place).picture(Scene(stage), rng))
     return GameTable(game, seed, setup, place, stage, empty)
+
+
+def _near_cards(setup: Setup) -> Setup:
+    """The cards straight and close to the board, so that it fills the picture; beside a chessboard there is room for its frame and wasted throws."""
+    if isinstance(setup.board, Chessboard):
+        return setup
+    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
+    side_mm = float(np.hypot(*np.subtract(*setup.fiducials.markers[0].corners_mm[:2])))
+    out = side_mm / 2 + SHEET_MARGIN_MM + CARD_MARGIN_MM
+    middles = [(low[0] - out, high[1] + out), (high[0] + out, high[1] + out), (high[0] + out, low[1] - out), (low[0] - out, low[1] - out)]
+    markers = tuple(square_marker(index, float(x), float(y), side_mm) for index, (x, y) in enumerate(middles))
+    return msgspec.structs.replace(setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=markers))
 
 
 def _well_taken(stage: Stage) -> Stage:
