@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
 
 from benchmarks.games import stretch
 from engines import GAMES
-from referee.simulated_games import without
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
 from vision.scene import ScenePiece
 
-ACTS = 80
+ACTS = 45
 
 
 def evening(game, seed):
@@ -64,7 +63,7 @@ def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
 @pytest.mark.parametrize("game", KINDS)
 def test_the_same_seed_plays_the_same_game(game):
     def story(seed):
-        return [(act.name, act.moves, act.said) for _, _, act in evening(game, seed)]
+        return [(act.name, act.moves, act.said) for _, _, act in islice(evening(game, seed), 12)]
 
     assert story(4) == story(4) != story(5)
 
@@ -74,14 +73,10 @@ def test_a_game_that_nobody_plays_here_is_refused():
         game_table("halma", 1)
 
 
-def test_what_is_taken_away_is_gone():
-    assert without({"a": 1, "b": 2}, "a") == {"b": 2}
-
-
 @pytest.mark.parametrize("game", KINDS)
 def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     """From the drawn picture to the log; the long figures are in docs/GAMES.md."""
-    played = stretch(game, seed=0, acts=5, width_px=1280, mistakes=0.6)
+    played = stretch(game, seed=0, acts=3, width_px=1024, mistakes=1.0)
     assert [done.verdict for done in played.done] == ["right"] * len(played.done), [(done.act.name, done.events) for done in played.done]
     assert played.scores == played.recorded
     assert any(not done.act.lawful for done in played.done)
