@@ -25,6 +25,8 @@ MISTAKES = 0.25
 """How often something goes wrong before a move, if the game has something that can."""
 THINK_MS = 1200
 """How long an answer takes, and a look at the table after it was put right."""
+SAY_MS = 500
+"""How long a die rolls, or a word takes."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
 """What nobody has ruled on after both is put back."""
 
@@ -180,6 +182,7 @@ class Players:
             yield from self._lay(act.bodies)
             yield from self._until_ruled(mark, act)
         else:
+            yield from self._people.wait(SAY_MS)
             self._people.say(Hear(said=dict(act.said), decided_by=WHO))
             yield
         events = tuple(record.event for record in self._session.records(mark))
@@ -203,8 +206,8 @@ class Players:
 
     def _lay(self, bodies: Bodies) -> Steps:
         """A hand comes, changes what is different, and goes."""
-        changed = [body for name in {**self._bodies, **bodies} for body in (bodies.get(name, self._bodies.get(name)),) if body]
-        changed = [body for body in changed if not any(body is same for same in self._bodies.values())] or changed
+        now = self._bodies
+        changed = [bodies.get(name) or now[name] for name in {**now, **bodies} if bodies.get(name) is not now.get(name)]
         player = self._session.ledger.state.next or self._session.ledger.players[0]
         yield from self._people.reach(player, np.array([*_middle_mm(changed[0]), 45.0]) if changed else None)
         self._bodies = bodies
