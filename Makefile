@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-hardware bench-kill clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-hardware bench-kill clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -50,6 +50,9 @@ bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and w
 
 bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and write what is left into docs/LOG.md
 	@$(BIN)/python -m benchmarks.kill
+
+bench-games: $(VENV)/ready-dev  ## referee simulated games of all kinds and write docs/GAMES.md
+	@$(BIN)/python -m benchmarks.games
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

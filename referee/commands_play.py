@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+import engines
 from calibration.recheck import recheck
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
@@ -28,6 +29,7 @@ from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
 from referee.simulated_table import demo_setup
+from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
 from table.setup import Setup, load_table
 from vision.cameras import open_camera
@@ -52,20 +54,27 @@ def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @_panel_options
+@click.option("--game", type=click.Choice([*engines.GAMES]), default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--seed", type=click.IntRange(0), help="Number that the simulated game follows from [default: another one each time].")
-def demo(port: int, host: str, data: Path | None, settings: Path | None, seed: int | None) -> None:
-    """Referee a simulated game of Ice Boule, with its panel in the browser."""
-    setup = demo_setup()
+def demo(port: int, host: str, data: Path | None, settings: Path | None, game: str, seed: int | None) -> None:
+    """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
+    table = None if game == "ice_boule" else game_table(game, seed)
+    setup = demo_setup() if table is None else table.setup
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
-        started = opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+        started = opening(game, setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
-        camera = stack.enter_context(closing(simulated_table(session, seed, start_ms=start_ms, pace=real_time(start_ms))))
-        _referee(session, Referee(camera, setup, Watch(), session), listening, rig)
+        pace = real_time(start_ms)
+        if table is None:
+            camera = simulated_table(session, seed, start_ms=start_ms, pace=pace)
+        else:
+            camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
+        stack.enter_context(closing(camera))
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig)
 
 
 @click.command()

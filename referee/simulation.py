@@ -6,9 +6,7 @@ same seed and frame times, and runs as fast as it is looked at.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,15 +15,16 @@ from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Stop, parse_move
 from engines.ice_boule.moves import Throw as ThrowMove
 from referee.command import Answer, Command, Declare
+from referee.simulated_people import WHO, People, Steps
 from referee.simulated_table import Tabletop, Throw, demo_place, demo_setup, demo_stage, middle_mm
 from table.errors import InputError
 from table.setup import Setup
 from table.solids import Array, Solid, leaning, on_top, upright
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
-from vision.scene import ALBEDO, SKINS, Limb, Rgb, Scene, ScenePiece, reaching_arm
+from vision.scene import Scene, ScenePiece
 
-REACH_MS, FLIGHT_MS, SWEEP_MS = 450, 400, 300
-"""How long an arm takes to come or go, a piece to fly, a handful of pieces to be gathered."""
+FLIGHT_MS, SWEEP_MS = 400, 300
+"""How long a piece takes to fly, a handful of pieces to be gathered."""
 THINK_MS, LOOK_MS = 2500, 2000
 """How long a reading takes, and how long everybody looks at an end before it is cleared away."""
 PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
@@ -34,11 +33,8 @@ EQUAL_MM = 0.05
 """Distances that differ by less are the same on the players' calliper."""
 ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.03, "off": 0.02}
 """How often a throw ends in each of these, if the table allows it."""
-WHO = "simulated players"
 LINE_MM = 8.0
 """The catapults stand so far from the near edge."""
-
-Steps = Iterator[None]
 
 
 class Watched(Protocol):
@@ -69,17 +65,15 @@ class Players:
         self._rng = np.random.default_rng([seed, 77])
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
-        self._limbs: tuple[Limb, ...] = ()
-        self._hand_mm: Array | None = None
         self._loose: tuple[ScenePiece, ...] = ()
-        self._last_ms = self._now_ms = 0
+        self._people = People(session, setup)
         self._script = self._play()
 
     def scene_at(self, at_ms: int) -> Scene:
         """What lies and moves on the table at a time; times must not go back."""
-        self._last_ms, self._now_ms = self._now_ms, at_ms
+        self._people.look_up(at_ms)
         next(self._script)
-        return Scene(self._stage, self.table.pieces + self._loose, self._limbs)
+        return Scene(self._stage, self.table.pieces + self._loose, self._people.limbs)
 
     def _play(self) -> Steps:
         """All they ever do, a step a frame."""
@@ -91,7 +85,7 @@ class Players:
             elif view["phase"] != "playing":
                 yield
             elif view["next"] is None and self.table.pieces:
-                yield from self._wait(LOOK_MS)
+                yield from self._people.wait(LOOK_MS)
                 yield from self._clear(view)
             elif view["next"] is None:
                 yield from self._until_ruled(view, self._throw_target)
@@ -104,15 +98,15 @@ class Players:
         """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is taken back."""
         before = self.table
         yield from act(view)
-        rested_ms, frames = self._now_ms, 0
-        while self._now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
+        rested_ms, frames = self._people.now_ms, 0
+        while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             now = self._session.view()
             if now["seq"] != view["seq"] and now["phase"] != "paused":
                 if not now["verdicts"] or now["verdicts"][0]["verdict"] not in ("refused", "cannot_see"):
                     return
                 break
             if now["phase"] != "playing":
-                rested_ms, frames = self._now_ms, 0
+                rested_ms, frames = self._people.now_ms, 0
             frames += 1
             yield
         yield from self._take_back(before)
@@ -127,10 +121,10 @@ class Players:
         throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
         after = self.table.thrown(colour, throw, self._rng)
         yield from self._centrifice(colour, colour, after)
-        yield from self._reach(colour, None)
+        yield from self._people.reach(colour, None)
         if not self.table.in_play(self.table.pieces[-1]):
-            yield from self._wait(THINK_MS)
-            self._say(Declare(moves=(f"throw {colour} out: {view['state']['pieces']}",), decided_by=WHO))
+            yield from self._people.wait(THINK_MS)
+            self._people.say(Declare(moves=(f"throw {colour} out: {view['state']['pieces']}",), decided_by=WHO))
 
     def _throw_target(self, view: dict[str, Any]) -> Steps:
         """The starting player throws the target and stands it up where it lies."""
@@ -143,22 +137,22 @@ class Players:
         target = self.table.target
         assert target is not None, "it was thrown just now"
         x, y = middle_mm(target.solid)
-        yield from self._reach(player, np.array([x, y, 40.0]))
+        yield from self._people.reach(player, np.array([x, y, 40.0]))
         self.table = self.table.with_target(upright(self.setup.sizes[-1], float(x), float(y), float(self._rng.uniform(0, 90))))
         yield
-        yield from self._reach(player, None)
+        yield from self._people.reach(player, None)
 
     def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
         """An arm sets up a catapult on the line, the projectile flies off it, and lies where `after` has it."""
-        size, place = self.setup.sizes[-1], self._seat_mm(player)
+        size, place = self.setup.sizes[-1], self._people.seat_mm(player)
         centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
         projectile = on_top(size, centrifuge, float(self._rng.uniform(-10, 10)))
-        yield from self._reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
+        yield from self._people.reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
         catapult = self.table.piece(player, centrifuge)
         self._loose = (catapult, self.table.piece(colour, projectile))
-        began_ms, lands = self._now_ms, middle_mm(after.pieces[-1].solid)
+        began_ms, lands = self._people.now_ms, middle_mm(after.pieces[-1].solid)
         yield
-        while (share := (self._now_ms - began_ms) / FLIGHT_MS) < 1:
+        while (share := (self._people.now_ms - began_ms) / FLIGHT_MS) < 1:
             self._loose = (catapult, self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)))
             yield
         self.table, self._loose = after, (catapult,)
@@ -177,28 +171,28 @@ class Players:
         player = self.setup.game.colours[0]
         changed = [piece for piece in self.table.pieces if piece not in before.pieces]
         for piece in changed:
-            yield from self._reach(player, np.array([*middle_mm(piece.solid), 30.0]))
+            yield from self._people.reach(player, np.array([*middle_mm(piece.solid), 30.0]))
         self.table = before
         yield
-        yield from self._reach(player, None)
+        yield from self._people.reach(player, None)
 
     def _clear(self, view: dict[str, Any]) -> Steps:
         """Who starts the next end gathers all pieces, a handful at a time."""
         player = view["state"]["starter"]
-        hand = np.array([self._seat_mm(player)[0], 0.0])
+        hand = np.array([self._people.seat_mm(player)[0], 0.0])
         while self.table.pieces:
             nearest = min((middle_mm(piece.solid) for piece in self.table.pieces), key=lambda place: float(np.hypot(*(place - hand))))
-            yield from self._reach(player, np.array([*nearest, 30.0]), SWEEP_MS)
+            yield from self._people.reach(player, np.array([*nearest, 30.0]), SWEEP_MS)
             for piece in self.table.pieces:
                 if np.hypot(*(middle_mm(piece.solid) - nearest)) < 60:
                     self.table = self.table.without(piece)
             hand = nearest
             yield
-        yield from self._reach(player, None)
+        yield from self._people.reach(player, None)
 
     def _answer(self, view: dict[str, Any]) -> Steps:
         """They measure with a calliper, and say what it showed, unless people at the panel were faster."""
-        yield from self._wait(THINK_MS)
+        yield from self._people.wait(THINK_MS)
         now = self._session.view()
         if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
             return
@@ -208,50 +202,8 @@ class Players:
         for lie in truth.lies:
             readings.setdefault(lie.colour, lie.gap_mm)
         how: Any = "calliper" if readings else "order"
-        self._say(Answer(question=now["question"]["seq"], label=choice["label"], how=how, readings_mm=readings, decided_by=WHO))
+        self._people.say(Answer(question=now["question"]["seq"], label=choice["label"], how=how, readings_mm=readings, decided_by=WHO))
         yield
-
-    def _say(self, command: Command) -> None:
-        """Tell the referee; what does not fit any more, because people at the panel were faster, is left unsaid."""
-        with suppress(InputError):
-            self._session.command(command)
-
-    def _wait(self, wait_ms: int) -> Steps:
-        began_ms = self._now_ms
-        while self._now_ms - began_ms < wait_ms:
-            yield
-
-    def _seat_mm(self, player: str) -> Array:
-        """Where on the near edge a player throws from, (2,)."""
-        colours = self.setup.game.colours
-        low, high = self.setup.outline_mm().min(axis=0), self.setup.outline_mm().max(axis=0)
-        share = (colours.index(player) + 1) / (len(colours) + 1)
-        return np.array([low[0] + share * (high[0] - low[0]), low[1]])
-
-    def _reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away from the table."""
-        seat = self._seat_mm(player)
-        away = np.array([seat[0], seat[1] - 330.0, 90.0])
-        start = away if self._hand_mm is None else self._hand_mm
-        goal = away if to_mm is None else to_mm
-        began_ms = self._last_ms
-        while (share := (self._now_ms - began_ms) / lasting_ms) < 1:
-            eased = share * share * (3 - 2 * share)
-            self._limbs = self._arm(player, start + eased * (goal - start))
-            yield
-        if to_mm is None:
-            self._limbs, self._hand_mm = (), None
-        else:
-            self._limbs, self._hand_mm = self._arm(player, goal), goal
-            yield
-
-    def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
-        index = self.setup.game.colours.index(player)
-        seat = self._seat_mm(player)
-        heading = math.degrees(math.atan2(float(tip_mm[1] - seat[1] + 700), float(tip_mm[0] - seat[0])))
-        r, g, b = (0.25 * share + 0.02 for share in ALBEDO[player])
-        sleeve: Rgb = (r, g, b)
-        return reaching_arm(tip_mm, heading, SKINS[index % len(SKINS)], sleeve)
 
 
 def true_layout(table: Tabletop) -> Layout:

@@ -66,8 +66,7 @@ def lay_nests(setup: Setup, board: Coasters, rng: np.random.Generator) -> Layout
             if taken or not is_free(solid, thrower.solids(), FREE_MM):
                 continue
             place = thrower.place(colour, "lying", solid, edge, heading, "zamboni", size=size)
-            deeper = replace(place.piece, depth=place.piece.depth * (1 + 0.35 * (layers - 1)))
-            thrower.placed[-1] = replace(place, piece=deeper)
+            thrower.placed[-1] = replace(place, piece=thrower.piece(colour, solid, size, layers))
             zambonis[colour] = {"cell": [column, row], "facing_deg": facing, "layers": layers}
             break
     if rng.random() < 0.5:
@@ -85,10 +84,10 @@ def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
     slack = 0.5 * (board.cell_mm - 1.3 * thrower.size.base_mm)
     for index in range(6):
         colour, cell = setup.game.colours[index % 2], cells[index]
-        spot, heading = middles[cell] + _jitter(rng, max(0.5, slack)), float(rng.uniform(0, 360))
+        spot, heading = middles[cell] + jitter(rng, max(0.5, slack)), float(rng.uniform(0, 360))
         thrower.place(colour, "upright", upright(thrower.size, float(spot[0]), float(spot[1]), heading), spot, heading, "ship")
         ships[colour].append(list(cell))
-    ice = _Ice(setup, rng)
+    ice = Ice(setup, rng)
     lying_on = [cell for cell in cells[6 : 6 + int(rng.integers(5, 56))] if ice.lay(middles[cell], board.cell_mm, thrower.placed)]
     counters = list(ice.slabs)
     beside = ice.lay_beside(int(rng.integers(1, 12))) if rng.random() < 0.3 else []
@@ -100,7 +99,7 @@ def lay_ships(setup: Setup, board: Hex, rng: np.random.Generator) -> Layout:
     return Layout(tuple(thrower.placed), (*counters, *beside), truth)
 
 
-class _Ice:
+class Ice:
     """Counters of one make."""
 
     def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
@@ -118,14 +117,14 @@ class _Ice:
         """A counter near the middle of a cell, if there is room beside the pieces."""
         slack = 0.5 * (cell_mm - self.kind.diameter_mm)
         for _ in range(12):
-            spot = middle + _jitter(self.rng, slack)
+            spot = middle + jitter(self.rng, slack)
             others = [_middle(slab) for slab in self.slabs]
             if any(np.hypot(*(spot - other)) < self.kind.diameter_mm + FREE_MM for other in others):
                 continue
             reach = self.kind.diameter_mm / 2 + FREE_MM
             corners = [np.hypot(*(place.piece.solid.vertices_mm[:4, :2] - place.base_mm).T).max() for place in placed]
             if all(np.hypot(*(place.base_mm - spot)) > reach + corner for place, corner in zip(placed, corners, strict=True)):
-                self.slabs.append(self._counter(spot, 0.0))
+                self.slabs.append(self.counter(spot, 0.0))
                 return True
         return False
 
@@ -141,14 +140,15 @@ class _Ice:
             outside = bool((spot < low - reach).any() or (spot > high + reach).any())
             free = all(np.hypot(*(spot - _middle(slab))) > 2 * reach for slab in beside)
             if outside and free and len(beside) < count and clear_of_cards(self.setup, spot, reach):
-                beside.append(self._counter(spot, table_z_mm(self.setup)))
+                beside.append(self.counter(spot, table_z_mm(self.setup)))
         return beside
 
     def truth(self, slab: Slab) -> dict[str, Any]:
         x, y = _middle(slab)
         return {"colour": self.kind.colour, "x_mm": float(x), "y_mm": float(y), "diameter_mm": self.kind.diameter_mm}
 
-    def _counter(self, spot: Array, z_mm: float) -> Slab:
+    def counter(self, spot: Array, z_mm: float) -> Slab:
+        """One with its middle at a place (2,) on the plane z."""
         printed = self.face.print((float(spot[0]), float(spot[1]))) if self.face is not None else None
         return counter(spot, self.kind.diameter_mm, self.thickness_mm, self.rgb, printed, self.gloss, z_mm)
 
@@ -214,7 +214,7 @@ def _stand_pyramids(thrower: Thrower, board: Tiles, slabs: list[Slab]) -> None:
                     break
 
 
-def _jitter(rng: np.random.Generator, slack_mm: float) -> Array:
+def jitter(rng: np.random.Generator, slack_mm: float) -> Array:
     """A step (2,) off the middle: most small, some as far as the slack."""
     turn, share = float(rng.uniform(0, 2 * math.pi)), float(rng.beta(1.2, 3.0))
     return share * slack_mm * np.array([math.cos(turn), math.sin(turn)])

@@ -55,10 +55,14 @@ class Thrower:
     ) -> Placed:
         """Put a piece down just so, of the first size if none is named."""
         size = size or self.size
-        wall_mm = size.wall_mm if self.hollow else 0.0
-        piece = ScenePiece(solid, colour, colour not in self.opaque, wall_mm, self.depth, self.dyes[colour], self.gloss, self.glitter)
-        self.placed.append(Placed(piece, size.name, pose, base_mm, heading_deg, role))
+        self.placed.append(Placed(self.piece(colour, solid, size), size.name, pose, base_mm, heading_deg, role))
         return self.placed[-1]
+
+    def piece(self, colour: str, solid: Solid, size: PieceSize, layers: int = 1) -> ScenePiece:
+        """A piece of this make, put nowhere; the outermost of a nest of `layers`."""
+        wall_mm = size.wall_mm if self.hollow else 0.0
+        depth = self.depth * (1 + 0.35 * (layers - 1))
+        return ScenePiece(solid, colour, colour not in self.opaque, wall_mm, depth, self.dyes[colour], self.gloss, self.glitter)
 
     def solids(self) -> list[Solid]:
         """All that lies there."""

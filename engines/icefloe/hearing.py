@@ -128,11 +128,11 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
 
 def may_say(state: State) -> list[dict[str, Any]]:
     """What `hear` waits for now, each with a label for a button."""
-    every = (_saying(state, move) for move in legal_moves(state))
+    every = (saying(state, move) for move in legal_moves(state))
     return [{"label": label, "said": said} for label, said in every if said]
 
 
-def _saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
+def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
     """How a move is told, and with what label; nothing for what is seen."""
     match move:
         case Vote(player, name):

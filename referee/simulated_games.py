@@ -1,0 +1,267 @@
+"""Simulated players of the games that are played on a board: they move, roll and vote, they err and cheat, and put it right.
+
+One way of playing for all games.  What lies on the table is a value, `Bodies`; what somebody does makes another one of it, and
+says what the referee has to rule.  A game knows only what its states look like and what may be done: see `Play`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from engines import Rules
+from referee.command import Answer, Command, Declare, Hear, Undo
+from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled
+from referee.ledger import Ledger
+from referee.simulated_people import WHO, People, Steps
+from table.setup import Setup
+from table.solids import Array
+from vision.scene import Body, Scene, ScenePiece, Slab, Stage
+
+MISTAKES = 0.25
+"""How often something goes wrong before a move, if the game has something that can."""
+THINK_MS = 1200
+"""How long an answer takes, and a look at the table after it was put right."""
+SAY_MS = 500
+"""How long a die rolls, or a word takes."""
+PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
+"""What nobody has ruled on after both is put back."""
+
+SET_UPS = 2
+"""So often a board is set up anew before people say how it is."""
+
+Bodies = Mapping[str, Body]
+"""Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is the same object."""
+Ruling = Literal["accepted", "refused", "out_of_sync", "heard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What somebody does, and what the referee has to make of it.
+
+    `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are played or, where they are
+    refused, tried; empty for what is no move.  `code` is empty where any will do.  What is `heard` counts, announced or only noted.
+    """
+
+    name: str
+    bodies: Bodies
+    ruling: Ruling
+    code: str = ""
+    moves: tuple[str, ...] = ()
+    said: Mapping[str, Any] | None = None
+
+    @property
+    def lawful(self) -> bool:
+        """Does it count?"""
+        return self.ruling in ("accepted", "heard")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act with what the referee said to it: right or not, or that people were asked, or that it could not be seen."""
+
+    act: Act
+    before: str
+    events: tuple[Event, ...]
+    verdict: Literal["right", "asked", "not seen", "nothing", "wrong"]
+
+
+class Play(Protocol):
+    """A game, as simulated players play it."""
+
+    @property
+    def engine(self) -> Rules:
+        """Its rules."""
+
+    def begin(self, state: Any) -> Act | None:
+        """The board is set up; None where it begins empty."""
+
+    def turn(self, state: Any, bodies: Bodies) -> Act:
+        """Something that the rules allow."""
+
+    def mistake(self, state: Any, bodies: Bodies) -> Act | None:
+        """Something that they forbid, or None."""
+
+    def same(self, state: Any, other: Any) -> bool:
+        """Do two states say the same?"""
+
+
+class Watched(Protocol):
+    """What the players know of the game: a `referee.session.Session`."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The state after the last record."""
+
+    def records(self, after: int = 0) -> tuple[Record, ...]:
+        """Records with seq > `after`."""
+
+    def command(self, command: Command) -> Any:
+        """Say something to the referee."""
+
+
+class Players:
+    """Everybody at a board.  The camera asks `scene_at`, in order of time; `done` is all that they did, in order.
+
+    `state` is what truly happened: it follows the players, not the referee, whom they correct where it errs.
+    """
+
+    def __init__(self, session: Watched, setup: Setup, stage: Stage, play: Play, rng: np.random.Generator, mistakes: float = MISTAKES) -> None:
+        self.state: Any = session.ledger.state
+        self.done: list[Done] = []
+        self._session, self._stage, self._play, self._rng, self._mistakes = session, stage, play, rng, mistakes
+        self._bodies: Bodies = {}
+        self._lay_at: dict[str, Bodies] = {}
+        self._people = People(session, setup)
+        self._script = self._evening()
+
+    def scene_at(self, at_ms: int) -> Scene:
+        """What lies and moves on the table at a time; times must not go back."""
+        self._people.look_up(at_ms)
+        next(self._script)
+        bodies = self._bodies.values()
+        pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
+        return Scene(self._stage, pieces, self._people.limbs, tuple(body for body in bodies if isinstance(body, Slab)))
+
+    @property
+    def over(self) -> bool:
+        """Is the game over, in truth and in the record?"""
+        return self._play.engine.outcome(self.state) is not None and self._play.same(self._session.ledger.state, self.state)
+
+    def _evening(self) -> Steps:
+        """All they ever do, a step a frame."""
+        yield
+        yield from self._begin()
+        while True:
+            if self._session.ledger.paused or self._session.ledger.question is not None:
+                yield
+            elif not self._play.same(self._session.ledger.state, self.state):
+                yield from self._follow()
+            elif self._play.engine.outcome(self.state) is not None:
+                yield
+            else:
+                if self._rng.random() < self._mistakes and (wrong := self._play.mistake(self.state, self._bodies)):
+                    yield from self._do(wrong)
+                yield from self._do(self._play.turn(self.state, self._bodies))
+
+    def _begin(self) -> Steps:
+        """Set up the board; where the camera cannot make it out, people say how it is."""
+        begin = self._play.begin(self.state)
+        for _ in range(SET_UPS):
+            if begin is None:
+                return
+            yield from self._do(begin)
+            if self.done[-1].verdict in ("right", "asked"):
+                return
+            begin = self._play.begin(self.state)
+        if begin is not None and begin.moves:
+            yield from self._lay(begin.bodies)
+            self._people.say(Declare(moves=begin.moves, decided_by=WHO))
+            self.state = self._session.ledger.state
+
+    def _follow(self) -> Steps:
+        """People at the panel changed the record: the table is laid as it was then, if it ever was."""
+        state = self._session.ledger.state
+        if (bodies := self._lay_at.get(str(state))) is None:
+            yield
+            return
+        self.state = state
+        yield from self._lay(bodies)
+
+    def _do(self, act: Act) -> Steps:
+        """Do something, hear what the referee says, and put back what does not stand."""
+        before, mark = self._bodies, self._session.ledger.seq
+        self._lay_at[str(self.state)] = before
+        after = self.state
+        for move in act.moves if act.lawful else ():
+            after = self._play.engine.play(after, self._play.engine.parse_move(move))
+        if act.said is None:
+            yield from self._lay(act.bodies)
+            yield from self._until_ruled(mark, act)
+        else:
+            yield from self._people.wait(SAY_MS)
+            self._people.say(Hear(said=dict(act.said), decided_by=WHO))
+            yield
+        events = tuple(record.event for record in self._session.records(mark))
+        stands = self._play.same(self._session.ledger.state, after)
+        self.done.append(Done(act, str(self.state), events, _verdict(act, events, stands)))
+        if act.lawful and stands and self.done[-1].verdict in ("right", "asked"):
+            self.state = self._session.ledger.state
+            return
+        self._take_back(mark)
+        if self._bodies is not before:
+            yield from self._lay(before)
+        yield from self._people.wait(THINK_MS)
+
+    def _take_back(self, mark: int) -> None:
+        """Appeal against all that was ruled since record `mark` and still counts."""
+        for entry in reversed(self._session.ledger.standing):
+            if entry.seq > mark and entry.moves:
+                self._people.say(Undo(record=entry.seq, decided_by=WHO))
+        if (question := self._session.ledger.question) is not None:
+            self._people.say(Undo(record=question.seq, decided_by=WHO))
+
+    def _lay(self, bodies: Bodies) -> Steps:
+        """A hand comes, changes what is different, and goes."""
+        now = self._bodies
+        changed = [bodies.get(name) or now[name] for name in {**now, **bodies} if bodies.get(name) is not now.get(name)]
+        player = self._session.ledger.state.next or self._session.ledger.players[0]
+        yield from self._people.reach(player, np.array([*_middle_mm(changed[0]), 45.0]) if changed else None)
+        self._bodies = bodies
+        yield
+        yield from self._people.reach(player, None)
+
+    def _until_ruled(self, mark: int, act: Act) -> Steps:
+        """Wait for the referee, and answer what it asks."""
+        began_ms, frames = self._people.now_ms, 0
+        while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
+            ledger = self._session.ledger
+            if ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer(act)
+                return
+            if ledger.seq != mark and not ledger.paused:
+                return
+            frames += not ledger.paused
+            yield
+
+    def _answer(self, act: Act) -> None:
+        """The truth, if the referee thinks it possible."""
+        question = self._session.ledger.question
+        if question is None or not isinstance(question.event, Asked):
+            return
+        truth = act.moves if act.lawful else ()
+        label = next((choice.label for choice in question.event.choices if choice.moves == truth), None)
+        label = label or next((choice.label for choice in question.event.choices if not choice.moves), None)
+        if label is not None:
+            self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
+
+
+def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
+    """What to think of what the referee made of an act; `stands`: the record says afterwards what truly happened."""
+    ruled = [event for event in events if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)]
+    if not ruled:
+        return "nothing"
+    event = ruled[0]
+    if isinstance(event, Asked):
+        return "asked" if stands else "wrong"
+    if isinstance(event, Ruled) and event.verdict == "cannot_see":
+        return "not seen"
+    if len(ruled) > 1 or not isinstance(event, Ruled | Noted):
+        return "wrong"
+    ruling = "heard" if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted") else getattr(event, "verdict", "noted")
+    as_told = act.code in ("", event.code) and (not act.moves or act.lawful or act.moves == event.moves)
+    return "right" if stands and ruling == act.ruling and as_told else "wrong"
+
+
+def without(bodies: Bodies, *names: str) -> Bodies:
+    """What is left when these are taken away."""
+    return {name: body for name, body in bodies.items() if name not in names}
+
+
+def _middle_mm(body: Body) -> Array:
+    middle: Array = body.vertices_mm[:, :2].mean(axis=0)
+    return middle

@@ -1,0 +1,237 @@
+"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may go wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from engines import ice_storm as engine
+from engines.ice_storm.fire import captures
+from engines.ice_storm.moves import LEANING, Capture, Change, Throw
+from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.state import State
+from engines.ice_storm.touches import touches
+from referee.simulated_games import Act, Bodies, without
+from table.boards import Chessboard
+from table.observation import SeenPiece
+from table.setup import Setup
+from table.solids import Array, Pose, Solid, lying, upright
+from vision.scene import Body, ScenePiece
+from vision.scene_ground import table_z_mm
+from vision.scene_poses import is_free, leaning_on
+from vision.scene_throws import Thrower, clear_of_cards
+
+THROW, WASTED, ATTACK, SYNC = "storm.throw", "storm.throw.wasted", "storm.attack", "storm.out_of_sync"
+APART_MM = 4.0
+"""Pieces that come to rest nearer to each other might touch, for all that a picture says; those are thrown again."""
+CLEAR_MM, CLEAR_DEG = 1.0, 2.0
+"""Throws that are too close to call with such standard deviations are thrown again: asking is another matter."""
+EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
+"""Throws on the board lie so far inside it, wasted ones so far beyond it."""
+LEANING_MM = 4.0
+"""Pieces that lean lie so far inside the board."""
+KNOCKED_MM = (8.0, 30.0)
+WASTES, KNOCKS = 0.12, 0.15
+TRIES = 400
+
+
+class StormPlay:
+    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known by colour and place."""
+
+    engine = engine
+
+    def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
+        board = setup.board
+        assert isinstance(board, Chessboard), "Ice Storm is played on a chessboard"
+        self._rng, self._chance, self._board, self._setup = rng, Random(int(rng.integers(1 << 30))), board, setup
+        self._thrower, self._named = Thrower(setup, rng), 0
+
+    def begin(self, _state: State) -> None:
+        """The board begins empty."""
+
+    def turn(self, state: State, bodies: Bodies) -> Act:
+        """A throw, or a piece taken."""
+        if state.next is None:
+            target = self._chance.choice(list(captures(state.pieces, str(state.attacker))))
+            taken = without(bodies, self._name(bodies, target))
+            return Act("shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),))
+        player, changes = state.next, []
+        first = state.thrown == 0 or state.round_over
+        bodies = {} if first else bodies
+        if not first and self._chance.random() < WASTES:
+            return self._wasted(player, bodies)
+        if not first and self._chance.random() < KNOCKS and (knocked := self._knocked(bodies, self._chance.choice(state.pieces))):
+            bodies, change = knocked
+            changes.append(change)
+        piece, place = self._rest(player, bodies)
+        return Act("throw", {**bodies, self._new(player): piece}, "accepted", THROW, (str(Throw(player, place, tuple(changes))),))
+
+    def _wasted(self, player: str, bodies: Bodies) -> Act:
+        """A throw that is off the board: it lies beside it, or rolled away, and the player says so."""
+        moves = (str(Throw(player, None)),)
+        if self._chance.random() < 0.5:
+            return Act("wasted throw, said", bodies, "heard", WASTED, moves, {"player": player, "off": True})
+        return Act("wasted throw", {**bodies, **self._beside(player, bodies)}, "accepted", WASTED, moves)
+
+    def mistake(self, state: State, bodies: Bodies) -> Act | None:
+        """One of those below, if it can be made."""
+        if state.round_over or state.thrown == 0 or not state.pieces:
+            return None
+        throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
+        shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
+        return self._chance.choice(throws if state.next else shots)(state, bodies)
+
+    def same(self, state: State, other: State) -> bool:
+        """But for the numbers of pieces of one colour, which a hand may exchange."""
+
+        def told(one: State) -> tuple[Any, ...]:
+            document = engine.state_document(one)
+            return Counter((piece.colour, piece.place) for piece in one.pieces), *(
+                document[key] for key in ("on_board", "score", "next", "attacker", "round_over", "scores", "phase")
+            )
+
+        return told(state) == told(other)
+
+    def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
+        """Somebody else throws."""
+        player = self._chance.choice([player for player in state.players if player != state.next])
+        return Act("throw out of turn", {**bodies, self._new(player): self._rest(player, bodies)[0]}, "refused", "storm.throw.turn")
+
+    def _two_at_once(self, state: State, bodies: Bodies) -> Act:
+        """The next player throws two."""
+        for _ in range(2):
+            bodies = {**bodies, self._new(str(state.next)): self._rest(str(state.next), bodies)[0]}
+        return Act("two throws at once", bodies, "refused", "storm.throw.two")
+
+    def _leans(self, state: State, bodies: Bodies) -> Act | None:
+        """The thrown piece leans on another."""
+        player, size = str(state.next), self._thrower.size
+        support = _solid(bodies[self._name(bodies, self._chance.choice(state.pieces))])
+        others = [_solid(body) for body in bodies.values() if _solid(body) is not support]
+        for _ in range(TRIES):
+            heading_deg = float(self._rng.uniform(0, 360))
+            ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
+            away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
+            solid = leaning_on(size, support.vertices_mm[:, :2].mean(axis=0) - away_mm * ahead + self._rng.normal(0, 3, 2), heading_deg, support)
+            if solid is not None and is_free(solid, others, APART_MM):
+                piece = self._thrower.piece(player, solid, size)
+                return Act(
+                    "leaning throw", {**bodies, self._new(player): piece}, "refused", "storm.throw.leaning", (str(Throw(player, None, (), LEANING)),)
+                )
+        return None
+
+    def _nudged(self, state: State, bodies: Bodies) -> Act | None:
+        """A hand carries a piece, not of the player who might have thrown it, to other squares."""
+        others = [piece for piece in state.pieces if piece.colour != state.next]
+        if not others:
+            return None
+        piece = self._chance.choice(others)
+        name = self._name(bodies, piece)
+        rest = without(bodies, name)
+        for _ in range(TRIES):
+            body, place = self._rest(piece.colour, rest)
+            if not place.squares & piece.place.squares:
+                return Act("piece carried", {**rest, name: body}, "out_of_sync", SYNC)
+        return None
+
+    def _stolen(self, state: State, bodies: Bodies) -> Act:
+        """A piece is taken, and it is no time to fire."""
+        return Act("stolen piece", without(bodies, self._name(bodies, self._chance.choice(state.pieces))), "out_of_sync", SYNC)
+
+    def _bad_shot(self, state: State, bodies: Bodies) -> Act | None:
+        """An enemy piece is taken that no line of fire reaches."""
+        can = captures(state.pieces, str(state.attacker))
+        return self._taken("bad shot", bodies, [piece for piece in state.pieces if piece not in can and piece.colour != state.attacker])
+
+    def _own_piece(self, state: State, bodies: Bodies) -> Act | None:
+        """The attacker takes an own piece."""
+        return self._taken("own piece taken", bodies, [piece for piece in state.pieces if piece.colour == state.attacker])
+
+    def _taken(self, name: str, bodies: Bodies, targets: list[Piece]) -> Act | None:
+        if not targets:
+            return None
+        target = self._chance.choice(targets)
+        return Act(name, without(bodies, self._name(bodies, target)), "refused", ATTACK, (str(Capture(target.colour, target.number)),))
+
+    def _two_taken(self, state: State, bodies: Bodies) -> Act | None:
+        """Two pieces are taken at once."""
+        if len(state.pieces) < 2:
+            return None
+        return Act("two taken", without(bodies, *(self._name(bodies, piece) for piece in self._chance.sample(state.pieces, 2))), "refused", ATTACK)
+
+    def _knocked(self, bodies: Bodies, piece: Piece) -> tuple[Bodies, Change] | None:
+        """A piece that a throw pushes to where it lies on the board and touches other squares than before."""
+        name = self._name(bodies, piece)
+        was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
+        for _ in range(TRIES):
+            body, place = self._rest(piece.colour, rest, was)
+            pushed_mm = float(np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)))
+            if KNOCKED_MM[0] < pushed_mm < KNOCKED_MM[1] and place != piece.place:
+                return {**rest, name: body}, Change(piece.name, place)
+        return None
+
+    def _rest(self, colour: str, bodies: Bodies, about_mm: Array | None = None) -> tuple[ScenePiece, Place]:
+        """A piece somewhere on the board, or about a place, apart from all others and clear to call; raises ValueError for a full board."""
+        outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
+        low, high = outline.min(axis=0) + EDGE_MM, outline.max(axis=0) - EDGE_MM
+        for _ in range(TRIES):
+            x, y = self._rng.uniform(low, high) if about_mm is None else self._rng.normal(about_mm, KNOCKED_MM[1] / 2)
+            pose = lying if self._rng.random() < 0.75 else upright
+            solid = pose(self._thrower.size, float(x), float(y), float(self._rng.uniform(0, 360)))
+            if is_free(solid, others, APART_MM) and (place := self._place(solid)):
+                return self._thrower.piece(colour, solid, self._thrower.size), place
+        raise ValueError("expected room for one more piece on the simulated chessboard")
+
+    def _beside(self, colour: str, bodies: Bodies) -> Bodies:
+        """A piece on the table beside the board."""
+        outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
+        low, high = outline.min(axis=0), outline.max(axis=0)
+        for _ in range(TRIES):
+            spot = self._rng.uniform(low - BESIDE_MM[1], high + BESIDE_MM[1])
+            solid = lying(self._thrower.size, float(spot[0]), float(spot[1]), float(self._rng.uniform(0, 360)), table_z_mm(self._setup))
+            plan = solid.vertices_mm[:, :2]
+            beside = (plan.max(axis=0) < low - BESIDE_MM[0]).any() or (plan.min(axis=0) > high + BESIDE_MM[0]).any()
+            if beside and clear_of_cards(self._setup, spot, self._thrower.size.slant_mm) and is_free(solid, others, APART_MM):
+                return {self._new(colour): self._thrower.piece(colour, solid, self._thrower.size)}
+        raise ValueError("expected room beside the simulated chessboard")
+
+    def _inside(self, solid: Solid) -> bool:
+        outline, plan = self._board.outline(), solid.vertices_mm[:, :2]
+        return bool((plan > outline.min(axis=0) + LEANING_MM).all() and (plan < outline.max(axis=0) - LEANING_MM).all())
+
+    def _place(self, solid: Solid) -> Place | None:
+        """Where it lies on the board, None where that is too close to call."""
+        place = touches(_seen(solid, CLEAR_MM, CLEAR_DEG), self._board).place
+        return None if place is None or place.in_doubt else place
+
+    def _name(self, bodies: Bodies, piece: Piece) -> str:
+        """What the body of a piece of the record is called here."""
+        return next(name for name, body in bodies.items() if _is(body, piece.colour) and self._place(_solid(body)) == piece.place)
+
+    def _new(self, colour: str) -> str:
+        self._named += 1
+        return f"{colour} {self._named}"
+
+
+def _is(body: Body, colour: str) -> bool:
+    return isinstance(body, ScenePiece) and body.colour == colour
+
+
+def _solid(body: Body) -> Solid:
+    assert isinstance(body, ScenePiece), "nothing but pieces lies there"
+    return body.solid
+
+
+def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
+    """A piece that stands or lies, as it would be read without error and with so much doubt."""
+    vertices = solid.vertices_mm
+    stands = bool(np.ptp(vertices[:4, 2]) < 0.01)
+    base = vertices[:4, :2].mean(axis=0) if stands else vertices[1:3, :2].mean(axis=0)
+    along = (vertices[1] - vertices[0])[:2] if stands else vertices[4, :2] - base
+    covariance = np.diag([sigma_mm, sigma_mm, sigma_deg]) ** 2
+    pose: Pose = "upright" if stands else "lying"
+    return SeenPiece("red", "", pose, base, math.degrees(math.atan2(along[1], along[0])), solid, covariance)

@@ -1,0 +1,82 @@
+"""Games on simulated boards: what hands lay down could lie there, and what they do is refereed as what it was."""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+
+import numpy as np
+import pytest
+
+from benchmarks.games import stretch
+from engines import GAMES
+from referee.simulated_tables import KINDS, game_table
+from table.clearance import clearance
+from table.errors import InputError
+from vision.scene import ScenePiece
+
+ACTS = 45
+
+
+def evening(game, seed):
+    """A game of `ACTS` acts by the rules alone: state, table and, if there is one, a mistake, before every act, with the act."""
+    rng = np.random.default_rng([seed, 6])
+    table = game_table(game, seed, 320)
+    play = KINDS[game][1](table.setup, rng)
+    state, bodies = GAMES[game].set_up(table.setup.game.colours, {}, table.setup.board), {}
+    act = play.begin(state)
+    for _ in range(ACTS):
+        act = act or play.turn(state, bodies)
+        yield state, bodies, act
+        for move in act.moves:
+            state = play.engine.play(state, play.engine.parse_move(move))
+        bodies, act = act.bodies, None
+        if play.engine.outcome(state) is not None:
+            return
+        if wrong := play.mistake(state, bodies):
+            yield state, bodies, wrong
+
+
+@pytest.mark.parametrize("game", KINDS)
+def test_pieces_never_share_space(game):
+    for _, before, act in evening(game, 2):
+        fresh = [body for body in act.bodies.values() if isinstance(body, ScenePiece) and not any(body is old for old in before.values())]
+        pieces = [body for body in act.bodies.values() if isinstance(body, ScenePiece)]
+        for a, b in combinations(pieces, 2):
+            if any(a is new or b is new for new in fresh):
+                assert clearance(a.solid, b.solid).mm > 0, act
+
+
+@pytest.mark.parametrize("game", KINDS)
+def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
+    planted = set()
+    for state, before, act in evening(game, 3):
+        if act.lawful:
+            for move in act.moves:
+                assert KINDS[game][1].engine.violation(state, KINDS[game][1].engine.parse_move(move)) is None, act.name
+                state = KINDS[game][1].engine.play(state, KINDS[game][1].engine.parse_move(move))
+        else:
+            planted.add(act.name)
+            assert act.said or {name: id(body) for name, body in act.bodies.items()} != {name: id(body) for name, body in before.items()}
+    assert len(planted) >= 4
+
+
+@pytest.mark.parametrize("game", KINDS)
+def test_the_same_seed_plays_the_same_game(game):
+    def story(seed):
+        return [(act.name, act.moves, act.said) for _, _, act in islice(evening(game, seed), 12)]
+
+    assert story(4) == story(4) != story(5)
+
+
+def test_a_game_that_nobody_plays_here_is_refused():
+    with pytest.raises(InputError, match="demo: game: expected icebreaker"):
+        game_table("halma", 1)
+
+
+@pytest.mark.parametrize("game", KINDS)
+def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
+    """From the drawn picture to the log; the long figures are in docs/GAMES.md."""
+    played = stretch(game, seed=0, acts=3, width_px=1024, mistakes=1.0)
+    assert [done.verdict for done in played.done] == ["right"] * len(played.done), [(done.act.name, done.events) for done in played.done]
+    assert played.scores == played.recorded
+    assert any(not done.act.lawful for done in played.done)
