@@ -114,6 +114,9 @@ What went otherwise, for whoever wants to see it again (`rinkside demo --game GA
 
 {otherwise}
 """
+NAMED = 3
+"""Moves of an act that are told."""
+NAMES = {"nothing": "silent"}
 VERDICTS = ("right", "asked", "not seen", "nothing", "wrong")
 
 
@@ -145,8 +148,9 @@ def otherwise(found: list[Stretch]) -> list[str]:
         for done in one.done:
             if done.verdict != "right":
                 said = " / ".join(getattr(event, "said", "") for event in done.events) or "nothing"
-                lines.append(f"- {one.game} {one.seed}: {done.act.name} {', '.join(done.act.moves)}: {done.verdict}. Said: {said}")
-    return lines or ["- nothing"]
+                moves = ", ".join(done.act.moves[:NAMED]) + (" ..." if len(done.act.moves) > NAMED else "")
+                lines.append(f"- {one.game} {one.seed}: {done.act.name} {moves}: {NAMES.get(done.verdict, done.verdict)}. Said: {said}")
+    return lines
 
 
 @click.command()
@@ -177,7 +181,7 @@ def main(names: tuple[str, ...], games: int, acts: int, width: int, out: Path) -
         acts=acts,
         lawful="\n".join(rows),
         planted="\n".join(planted),
-        otherwise="\n".join(others),
+        otherwise="\n".join(others) or "- nothing",
     )
     out.write_text(text, encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
