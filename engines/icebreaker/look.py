@@ -102,7 +102,7 @@ class Look:
         """Where it is not as the state says; doubt is in favour of the state."""
         slots = [(player, cell) for player, cells in zip(state.players, state.ships, strict=True) for cell in members(cells)]
         cost = np.array([[self._cost(ship, *slot) for ship in self.ships] for slot in slots]).reshape(len(slots), len(self.ships))
-        pairs = [(slots[row], self.ships[column]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        pairs = [(slots[int(row)], self.ships[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
         wrong = [Shift(*slot, ship) for slot, ship in pairs if not ship.may_be(*slot)]
         lost, extra = self._ice(state.ice)
         return Difference(

@@ -120,7 +120,7 @@ class Look:
         """Where it is not as the state says; doubt is in favour of the state."""
         slots = list(state.left.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(len(slots), len(self.nests))
-        pairs = [Pair(*slots[row], self.nests[column]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        pairs = [Pair(*slots[int(row)], self.nests[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
         return Difference(
             moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
             resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
