@@ -29,12 +29,12 @@ from calibration.check import (
 )
 from calibration.check_errors import EDGE_PX, ErrorMap, Errors, edge_px, error_map
 from calibration.check_report import Report, Row, Tone, draw_map, page
+from referee.frames import take_pictures
 from referee.gaps_here import GapsHere, gaps_here
 from referee.shown import Z_95, with_margin
 from table.documents import write_whole
 from table.errors import InputError
 from table.setup import Setup, load_table
-from vision.cameras import CameraLost, open_camera
 from vision.frame import Image
 from vision.pictures import check_picture_path
 
@@ -133,16 +133,7 @@ def _images(folder: Path | None, spec: str | None, setup: Setup) -> dict[str, Im
     if folder is not None:
         return read_frames(folder, setup.camera)
     assert spec is not None
-    camera = open_camera(spec, setup)
-    images: dict[str, Image] = {}
-    try:
-        while len(images) < PICTURES and (frame := camera.read()) is not None:
-            images[f"picture {len(images) + 1}"] = frame.image
-    except CameraLost as lost:
-        raise InputError(f"{spec}: {lost}") from lost
-    finally:
-        camera.close()
-    return images
+    return {f"picture {number}": image for number, image in enumerate(take_pictures(spec, setup, PICTURES), 1)}
 
 
 def _check(stills: list[Still], setup: Setup, measured: tuple[tuple[int, int], float] | None, known: list[tuple[float, float]]) -> Found:

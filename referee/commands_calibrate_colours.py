@@ -14,9 +14,9 @@ from rich.text import Text
 
 from calibration.colours import Close, Shown, by_palette, close_pairs, in_order, learn, learned_setup, shown_pieces
 from calibration.lens_file import keep_last
+from referee.frames import take_pictures
 from table.errors import InputError
 from table.setup import LearnedColour, Setup, load_table, save_table
-from vision.cameras import CameraLost, open_camera
 from vision.cameras.files import read_image
 from vision.frame import Image
 
@@ -67,16 +67,7 @@ def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[
         raise InputError("expected a picture of one piece of each colour: --picture FILE or --camera SPEC, one of the two")
     if spec is None:
         return [(str(path), read_image(path, setup).image) for path in pictures]
-    camera = open_camera(spec, setup)
-    try:
-        frame = camera.read()
-    except CameraLost as lost:
-        raise InputError(f"{spec}: {lost}") from lost
-    finally:
-        camera.close()
-    if frame is None:
-        raise InputError(f"{spec}: expected a picture, but the camera has none")
-    return [(spec, frame.image)]
+    return [(spec, image) for image in take_pictures(spec, setup, 1)]
 
 
 def _print(learned: dict[str, LearnedColour], looks: dict[str, list[Shown]], pairs: list[Close], by_itself: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
+from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
@@ -28,8 +29,6 @@ Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking
 
 LAST_MS = 2**53
 """Later than any time of a recording."""
-RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Pauses between attempts to reach a lost camera; the last one repeats."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
 KEPT_QUALITY = 95
@@ -138,23 +137,17 @@ class Referee:
         Raises LogFailed where a ruling cannot be kept, and shows it to nobody; InputError for a picture file that is
         broken.
         """
-        lost = 0
         said = "The referee was stopped."
         try:
-            while not self._stopping.is_set():
-                try:
-                    frame = self._camera.read()
-                except CameraLost as error:
-                    self._lose_camera(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
-                    lost += 1
-                    continue
-                lost = 0
-                if frame is None:
-                    self._hear(LAST_MS)
-                if frame is None or self._session.ledger.ended:
-                    said = "There are no more pictures." if frame is None else "The session has ended."
+            for frame in frames(self._camera, self._stopping, self._lose_camera):
+                if self._session.ledger.ended:
+                    said = "The session has ended."
                     break
                 self._look(frame)
+            else:
+                if not self._stopping.is_set():
+                    self._hear(LAST_MS)
+                    said = "There are no more pictures."
         except Exception as error:
             said = f"The referee had to stop: {error}"
             raise

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from engines.ice_boule.measure import measure, measurement_document
 from engines.verdict import CannotSee
+from referee.frames import frames
 from referee.gap_words import sentence
 from referee.live_picture import LivePicture
-from referee.loop import RETRY_S, Observe
+from referee.loop import Observe
 from table.observation import Observation, Unusable
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
@@ -45,7 +46,8 @@ class Ruler:
         """`setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera."""
         self._camera, self._observe, self._reference = camera, observe, reference
         self.setup = setup
-        self._pause = pause or threading.Event().wait
+        self._stopping = threading.Event()
+        self._pause = pause or self._stopping.wait
         self._picture = LivePicture()
         self._measured = ""
         self.latest = RulerNow("waiting", "Waiting for the camera's first picture.")
@@ -56,24 +58,16 @@ class Ruler:
 
     def run(self) -> None:
         """Measure until there are no more pictures; closes the camera.  Raises InputError for a picture file that is broken."""
-        lost = 0
         try:
-            while True:
-                try:
-                    frame = self._camera.read()
-                except CameraLost as error:
-                    retry_s = RETRY_S[min(lost, len(RETRY_S) - 1)]
-                    self._tell("camera lost", f"The camera is lost ({error}); trying again in {retry_s:g} s.")
-                    self._pause(retry_s)
-                    lost += 1
-                    continue
-                lost = 0
-                if frame is None:
-                    self._tell("ended", f"{self._measured} There are no more pictures.".strip())
-                    return
+            for frame in frames(self._camera, self._stopping, self._lose_camera):
                 self._look(frame)
+            self._tell("ended", f"{self._measured} There are no more pictures.".strip())
         finally:
             self._camera.close()
+
+    def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
+        self._tell("camera lost", f"The camera is lost ({error}); trying again in {retry_s:g} s.")
+        self._pause(retry_s)
 
     def _look(self, frame: Frame) -> None:
         """One frame, measured, or why it is not."""

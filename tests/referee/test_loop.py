@@ -12,8 +12,9 @@ import pytest
 
 from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
 from referee.events import Asked, Ruled
+from referee.frames import RETRY_S
 from referee.log import LogFailed
-from referee.loop import RETRY_S, Referee
+from referee.loop import Referee
 from referee.session import Session
 from table.errors import InputError
 from table.observation import Unusable

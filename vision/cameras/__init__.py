@@ -21,6 +21,14 @@ SOURCES = {
 """Name before the colon, and the module and function (argument, setup) that make that camera."""
 
 
+def other_size(width: int, height: int, setup: Setup) -> str:
+    """What is wrong with pictures of a size that is not the table's; empty where it is."""
+    expected = setup.camera.width, setup.camera.height
+    if (width, height) == expected:
+        return ""
+    return f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+
+
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
     """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to reach it again."""
 

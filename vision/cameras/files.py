@@ -11,6 +11,7 @@ import numpy as np
 
 from table.errors import InputError
 from table.setup import Setup
+from vision.cameras import other_size
 from vision.cameras.jpeg import JPEG, whole_jpeg
 from vision.frame import Frame, Image
 
@@ -29,11 +30,9 @@ def read_image(path: Path, setup: Setup | None = None) -> Frame:
     except OSError as error:
         raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
     image = decode_image(data, str(path))
-    if setup is not None:
-        height, width = image.shape[:2]
-        expected = setup.camera.width, setup.camera.height
-        if (width, height) != expected:
-            raise InputError(f"{path}: expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px")
+    height, width = image.shape[:2]
+    if setup is not None and (wrong := other_size(width, height, setup)):
+        raise InputError(f"{path}: {wrong}")
     return Frame(0, 0, image)
 
 

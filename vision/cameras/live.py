@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from table.errors import InputError
 from table.setup import Setup
-from vision.cameras import CameraLost
+from vision.cameras import CameraLost, other_size
 from vision.frame import Frame, Image
 
 PATIENCE_S = 5.0
@@ -67,7 +67,7 @@ class LiveCamera:
         """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss."""
         self.name = name
         self._connect, self._clock, self._patience_s = connect, clock, patience_s
-        self._size = (setup.camera.width, setup.camera.height) if setup is not None else None
+        self._setup = setup
         self._pump: _Pump | None = None
         self._closed = False
         self._seq = 0
@@ -83,10 +83,10 @@ class LiveCamera:
         except CameraLost as error:
             self._drop()
             raise CameraLost(f"{self.name}: {error}") from error
-        if self._size is not None and (size := image.shape[1::-1]) != self._size:
+        height, width = image.shape[:2]
+        if self._setup is not None and (wrong := other_size(width, height, self._setup)):
             self._drop()
-            expected, got = (f"{width} x {height} px" for width, height in (self._size, size))
-            raise InputError(f"{self.name}: expected {expected} as table.json says, got {got}; calibrate the lens at that size")
+            raise InputError(f"{self.name}: {wrong}; calibrate the lens at that size")
         frame = Frame(self._seq, at_ms, image, focus_dpt)
         self._seq += 1
         return frame

@@ -9,6 +9,7 @@ import numpy as np
 
 from table.errors import InputError
 from table.setup import Setup
+from vision.cameras import other_size
 from vision.frame import Frame
 
 
@@ -25,16 +26,13 @@ class VideoCamera:
         self._capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
         if not self._capture.isOpened():
             raise InputError(f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read")
-        size = self._size()
-        if setup is not None and size != (expected := (setup.camera.width, setup.camera.height)):
+        width, height = (int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+        if setup is not None and (wrong := other_size(width, height, setup)):
             self._capture.release()
-            raise InputError(f"{path}: expected {expected[0]} x {expected[1]} px as table.json says, got {size[0]} x {size[1]} px")
+            raise InputError(f"{path}: {wrong}")
         self._closed = False
         self._seq = 0
         self._at_ms = -1
-
-    def _size(self) -> tuple[int, int]:
-        return int(self._capture.get(cv2.CAP_PROP_FRAME_WIDTH)), int(self._capture.get(cv2.CAP_PROP_FRAME_HEIGHT))
 
     def read(self) -> Frame | None:
         """The next frame; None after the last."""

@@ -1,0 +1,48 @@
+"""The pictures of a camera, one after the other, whatever happens to the camera."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from threading import Event
+
+from table.errors import InputError
+from table.setup import Setup
+from vision.cameras import CameraLost, CameraPort, open_camera
+from vision.frame import Frame, Image
+
+RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Pauses between attempts to reach a lost camera; the last one repeats."""
+
+
+def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]) -> Iterator[Frame]:
+    """Every frame until the camera has no more, or `stopping` is set.
+
+    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.
+    """
+    lost = 0
+    while not stopping.is_set():
+        try:
+            frame = camera.read()
+        except CameraLost as error:
+            lose(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
+            lost += 1
+            continue
+        if frame is None:
+            return
+        lost = 0
+        yield frame
+
+
+def take_pictures(spec: str, setup: Setup, count: int) -> list[Image]:
+    """Pictures of the table by the camera called `spec`, `count` of them if it has so many; raises InputError where it has none, or is lost."""
+    images: list[Image] = []
+    with closing(open_camera(spec, setup)) as camera:
+        try:
+            while len(images) < count and (frame := camera.read()) is not None:
+                images.append(frame.image)
+        except CameraLost as lost:
+            raise InputError(f"{spec}: {lost}") from lost
+    if not images:
+        raise InputError(f"{spec}: expected a picture, but the camera has none")
+    return images
