@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from table.boards import within
 from table.setup import Setup
 from table.solids import Array
+from vision.areas import area
 from vision.guesses import guesses
 from vision.photo import Photo
 from vision.spots import Spot, Tried, neighbours, on_edges
@@ -36,6 +37,8 @@ HABITS = {
     "icefloe": Habit(np.array([0.99, 0.005, 0.005]), 6),
     "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
 }
+UPRIGHT = np.array([1.0, 0.0, 0.0])
+"""Chances of POSES of what stands."""
 ANYHOW = Habit(np.full(3, 1 / 3), 100)
 
 
@@ -119,11 +122,16 @@ def _raised(spots: list[Spot], target: int, photo: Photo) -> list[Spot]:
         spot, size = spots[k], spots[k].best.size
         if spot.best.pose == "upright":
             hidden_by = [outlines[j] for j in near]
-            laid = guesses(spot.looked, [size], np.array([1.0, 0.0, 0.0]), photo.camera.eye_mm, size.stack_step_mm)
-            lifted = on_edges(laid, photo, hidden_by)
-            gain = lifted[0].evidence - spot.tried[0].evidence
+            here = area(spot.best.solid, photo, hidden_by)
+            standing, lifted = (
+                on_edges(guesses(spot.looked, [size], UPRIGHT, photo.camera.eye_mm, z_mm), photo, hidden_by, here)
+                for z_mm in (0.0, size.stack_step_mm)
+            )
+            gain = lifted[0].evidence - standing[0].evidence
             if gain > 0 and (best is None or gain > best[0]):
-                best = (gain, k, replace(spot, tried=lifted + spot.tried))
+                level = standing[0].evidence - spot.tried[0].evidence
+                flat = (replace(one, evidence=one.evidence + level) for one in spot.tried)
+                best = (gain, k, replace(spot, tried=(*lifted, *flat)))
     if best is not None:
         _, k, above = best
         spots[k] = replace(above, under=_below(above, np.eye(len(above.colours))[target]))

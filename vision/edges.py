@@ -2,7 +2,8 @@
 
 Along every edge of the solid that can be seen, short profiles are read across it, straight from the photograph.  Each is
 explained as a blurred step between two sloping sides, wherever the step is, or as no step at all: that is the profile's vote.
-Shadows, reflections and print have no such step, or not where the other edges say, and are outvoted.  All votes together, with
+Shadows, reflections and print have no such step, or not where the other edges say, and are outvoted.  An edge of the outline
+also takes in pixels that look as the piece does, or as the ground (`vision.areas`).  All votes together, with
 what was known before, are a density over the solid's place; its mean and covariance are found by sampling (population Monte
 Carlo, Cappe et al. 2004).
 """
@@ -19,6 +20,7 @@ from scipy.special import ndtr
 from scipy.stats import norm, qmc
 
 from table.solids import EDGES, Array
+from vision.areas import Area, outside
 from vision.hypothesis import STEPS, Hypothesis, vertices_mm, visible_faces
 from vision.photo import Photo
 
@@ -38,6 +40,8 @@ FREEDOM, MOST = 3.0, 30.0
 LEAST_ENERGY = 3e-6
 OUTLIER = 0.05
 """What a profile that speaks against a place still leaves to it: some edges do not show at all."""
+PIXELS_TOGETHER = 24.0
+"""Pixels err together, as shadows and gloss are wide: so many count as one."""
 DRAWS = 256
 HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14
@@ -58,12 +62,14 @@ class Placed:
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """Points along edges, a few to a side of each: photo pixels (n, 2), unit normals (n, 2) on one side of each edge, the
-    vertices between which each lies (n, 2), and how pixels move along the normals with the parameters (n, p)."""
+    vertices between which each lies (n, 2), how pixels move along the normals with the parameters (n, p), and the length of
+    outline that each stands for (n,), 0 within it."""
 
     at_px: Array
     normal_px: Array
     ends: NDArray[np.int64]
     jacobian: Array
+    length_px: Array
 
 
 def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples | None:
@@ -73,13 +79,15 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     count = len(guess.parameters)
     moved = vertices_mm(guess, guess.parameters + np.diag(STEPS[:count]))
     corners = photo.pixels(solid.vertices_mm)
-    shares, ends = [], []
+    shares, ends, lengths = [], [], []
     for i, j in EDGES:
         length = float(np.hypot(*(corners[j] - corners[i])))
-        if length >= SHORTEST_PX and any(i in face and j in face for face in faces):
+        sides = sum(i in face and j in face for face in faces)
+        if length >= SHORTEST_PX and sides:
             share = np.linspace(END_SHARE, 1 - END_SHARE, max(POOL, int(length * (1 - 2 * END_SHARE) / SPACING_PX)))
             shares.append(share)
             ends.append(np.broadcast_to([i, j], (len(share), 2)))
+            lengths.append(np.full(len(share), length / len(share) if sides == 1 else 0.0))
     if not shares:
         return None
     share, end = np.concatenate(shares)[:, None], np.concatenate(ends)
@@ -92,7 +100,7 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     seen = ~_hidden(pixels[0], hidden_by)
     if seen.sum() < 3 * POOL:
         return None
-    return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen])
+    return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen], np.concatenate(lengths)[seen])
 
 
 def votes(points: Samples, photo: Photo) -> Array:
@@ -113,22 +121,30 @@ def votes(points: Samples, photo: Photo) -> Array:
     return np.asarray(np.log(OUTLIER + ratio / (1 + ratio.mean(axis=1, keepdims=True))))
 
 
+def taken_in(points: Samples, area: Area, outline_px: Array) -> Array:
+    """What speaks for the piece in the pixels that it takes in if an edge of its outline (m, 2) is at each of s places, less what
+    it gives up, (n, s); 0 for edges within the outline."""
+    middles = np.arange(-REACH_PX, REACH_PX, PLACE_PX) + PLACE_PX / 2
+    ratio = area.at(points.at_px[:, None] + points.normal_px[:, None] * middles[None, :, None])
+    total = np.concatenate([np.zeros((len(ratio), 1)), np.cumsum(ratio, axis=1)], axis=1) * PLACE_PX
+    total -= total[:, len(middles) // 2, None]
+    outward = np.sign(((points.at_px - outline_px.mean(axis=0)) * points.normal_px).sum(axis=1))
+    return np.asarray(total * (outward * points.length_px)[:, None])
+
+
 def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
     """Which points (n, 2) are inside, or within a blur of, any of the convex outlines."""
     hidden = np.zeros(len(points_px), bool)
     for outline in outlines:
-        ahead = np.roll(outline, -1, axis=0) - outline
-        ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
-        away = points_px[:, None] - outline
-        outside = (away[..., 0] * ahead[:, 1] - away[..., 1] * ahead[:, 0]).max(axis=1)
-        hidden |= outside < BLUR_PX
+        hidden |= outside(points_px, outline) < BLUR_PX
     return hidden
 
 
-def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array]) -> Placed | None:
+def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Array], area: Area | None) -> Placed | None:
     """Move a hypothesis whose parameters are known to `covariance` (p, p) on to the edges; None where too few of them can be read.
 
-    `hidden_by`: convex outlines (m, 2) px, counter-clockwise, of other pieces; edges in there are not this one's.
+    `hidden_by`: convex outlines (m, 2) px, counter-clockwise, of other pieces; edges in there are not this one's.  `area`: what
+    speaks for piece and ground around it, if anything can be said of that.
     """
     here, root = guess, np.linalg.cholesky(covariance)
     placed: Placed | None = None
@@ -137,9 +153,14 @@ def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Arr
         if points is None:
             return placed
         before = np.linalg.solve(root, guess.parameters - here.parameters)
-        mean, spread, evidence = _density(points.jacobian @ root, votes(points, photo) / POOL, before)
+        said, inside = votes(points, photo) / POOL, 0.0
+        if area is not None:
+            outline = photo.silhouette(here.solid)
+            said += taken_in(points, area, outline) / PIXELS_TOGETHER
+            inside = area.inside(outline) / PIXELS_TOGETHER
+        mean, spread, evidence = _density(points.jacobian @ root, said, before)
         here = here.at(here.parameters + root @ mean)
-        placed = Placed(here, root @ spread @ root.T, evidence)
+        placed = Placed(here, root @ spread @ root.T, evidence + inside)
         if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
             break  # near enough to where it was looked for
     return placed

@@ -17,7 +17,7 @@ from vision.reading import Reading
 MISFIT = 1.2
 """What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
 FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
-FLOOR_MM, FLOOR_DEG = 0.07, 0.3
+FLOOR_MM, FLOOR_DEG = 0.05, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
 

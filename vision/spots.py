@@ -11,6 +11,7 @@ from table.boards import within
 from table.clearance import clearance
 from table.setup import Setup
 from table.solids import Array, Solid
+from vision.areas import Area, area
 from vision.edges import snap
 from vision.finder import Sight
 from vision.guesses import Guess, guesses
@@ -35,6 +36,10 @@ FAR_BEHIND = 6.0
 """Guesses for which so much less speaks than for the best are not moved on to the edges."""
 EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
+CLEAR_MM = 0.3
+"""Where edges leave no more doubt than this about a place, 1 sigma, it is not asked what the areas beside them look like."""
+TIMES_LEARNED = 2
+"""How often it is learned what piece and ground look like, each time from a better place."""
 SPREAD = 2.0
 """Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""
 
@@ -145,7 +150,9 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
             spots[company] = known[company]
         else:
             rivals = _supported(one.rivals, [best[j] for j in near])
-            spots[company] = Spot(one.looked, on_edges(rivals, photo, [outlines[j] for j in near]), one.looked.colours, one.chance)
+            hidden_by = [outlines[j] for j in near]
+            tried = on_edges(rivals, photo, hidden_by, around(rivals, photo, hidden_by))
+            spots[company] = Spot(one.looked, tried, one.looked.colours, one.chance)
     return spots
 
 
@@ -166,12 +173,23 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
     return guesses(looked, setup.sizes, habit, photo.camera.eye_mm, z_mm)
 
 
-def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
-    """The rivals moved on to the edges of the photograph, the likeliest first."""
+def around(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Area | None:
+    """What speaks for piece and ground around the likeliest rival, learned where it is found; None where its edges alone say enough."""
+    best, learned = rivals[0], None
+    for _ in range(TIMES_LEARNED):
+        placed = snap(best.guess, SPREAD * best.covariance, photo, hidden_by, learned)
+        if learned is None and placed is not None and np.trace(placed.covariance[:2, :2]) < CLEAR_MM**2:
+            return None
+        learned = area((placed or best).guess.solid, photo, hidden_by)
+    return learned
+
+
+def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], area: Area | None) -> tuple[Tried, ...]:
+    """The rivals moved on to the edges of the photograph, the likeliest first; `area` is what is around all of them."""
     tried = []
     for one in rivals:
         if one.evidence > rivals[0].evidence - FAR_BEHIND:
-            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by)
+            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by, area)
             if placed is None:
                 tried.append(Tried(one.guess, SPREAD * one.covariance, one.evidence))
             else:

@@ -59,7 +59,7 @@ def test_a_misplaced_solid_finds_its_edges(truth):
     away = []
     for k in range(4):
         start = truth.at(truth.parameters + 0.7 * sigma * np.random.default_rng(k).uniform(-1, 1, len(sigma)))
-        placed = snap(start, np.diag(sigma**2), photo, [])
+        placed = snap(start, np.diag(sigma**2), photo, [], None)
         assert placed is not None
         away.append(placed.guess.parameters - truth.parameters)
         assert np.linalg.eigvalsh(placed.covariance).min() > 0
@@ -73,7 +73,7 @@ def test_the_right_size_has_the_most_evidence():
     photo = photo_of(truth)
     evidence = {}
     for size in PIECES.sizes:
-        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), KNOWN, photo, [])
+        placed = snap(Hypothesis(size, "upright", 5.0, 8.0, 20.0), KNOWN, photo, [], None)
         assert placed is not None
         evidence[size.name] = placed.evidence
     assert max(evidence, key=evidence.get) == "medium"
@@ -84,12 +84,12 @@ def test_edges_that_are_hidden_are_not_read():
     photo = photo_of(truth)
     around = photo.silhouette(truth.solid)
     middle = around.mean(axis=0)
-    assert snap(truth, KNOWN, photo, [middle + 1.5 * (around - middle)]) is None
+    assert snap(truth, KNOWN, photo, [middle + 1.5 * (around - middle)], None) is None
 
 
 def test_on_bare_ground_nothing_speaks_for_a_piece():
     guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
-    placed, there = snap(guess, KNOWN, photo_of(), []), snap(guess, KNOWN, photo_of(guess), [])
+    placed, there = snap(guess, KNOWN, photo_of(), [], None), snap(guess, KNOWN, photo_of(guess), [], None)
     assert placed is not None
     assert there is not None
     assert placed.evidence < 3 < there.evidence
@@ -100,7 +100,7 @@ def test_the_draws_agree_with_every_place_of_a_grid(pose):
     """The slow way: what all places of a fine grid are worth, by the same votes, and the mean and spread of that."""
     truth = Hypothesis(PIECES["medium"], pose, 5.0, 8.0, 20.0)
     photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))
-    placed = snap(start, KNOWN, photo, [])
+    placed = snap(start, KNOWN, photo, [], None)
     points = samples(start, photo, [])
     table = votes(points, photo) / POOL
     spread = np.sqrt(np.diag(placed.covariance))
