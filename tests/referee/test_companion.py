@@ -13,18 +13,16 @@ from engines.verdict import Ambiguous, Choice
 from engines.verdict import Noted as HeardSaid
 from hardware import dice
 from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
-from hardware.ports import Press
 from hardware.rig import Rig
 from hardware.scenes import Scene
 from referee import companion
-from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Pause, Roll
 from referee.companion import NOT_NOW, Companion
-from referee.events import Asked, Record, Ruled, SessionStarted
+from referee.events import Ruled, SessionStarted
 from referee.facts import fact_of
 from referee.lamps import standing
 from referee.loop import Live
-from referee.measuring import Measuring, in_question
-from referee.pressing import DECIDED_BY, commands_of, roller
+from referee.pressing import DECIDED_BY
 from referee.session import Session
 from table.boards import Coasters, Open
 
@@ -304,32 +302,6 @@ def test_nothing_is_taken_that_was_not_pointed_at(rig, session):
     assert [type(record.event).__name__ for record in session.wait(again.seq, PATIENCE_S)] == ["Paused"], "an answer to another question is none"
 
 
-CLOSE = {
-    "gaps": [{"colour": colour} for colour in ("blue", "yellow", "blue", "yellow", "blue")],
-    "call": {"pairs": [[2, 3], [1, 2]]},
-}
-
-
-def asked(evidence):
-    return Asked(code="boule.too_close", said="", choices=(), evidence=evidence)
-
-
-def test_pieces_in_question_are_named_as_the_game_names_them():
-    assert in_question(asked(CLOSE)) == ("yellow", "blue 2", "yellow 2")
-    assert in_question(asked({})) == ()
-
-
-def test_readings_are_of_one_piece_after_the_other():
-    measuring = Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked(CLOSE)))
-    for piece, mm in (("yellow", 20.1), ("blue 2", 20.2), ("yellow 2", 20.3)):
-        assert measuring.next == piece
-        measuring = measuring.take(mm)
-    assert measuring.next is None
-    assert measuring.answer() == Answer(question=9, how="calliper", readings_mm={"yellow": 20.1, "blue 2": 20.2, "yellow 2": 20.3})
-    assert Measuring.begin(None) is None
-    assert Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked({}))) is None
-
-
 @pytest.mark.usefixtures("beside")
 def test_a_calliper_answers_what_is_too_close(rig, session, games, monkeypatch):
     from engines.verdict import Accepted
@@ -383,62 +355,6 @@ def test_it_ends_when_the_session_is_closed(rig, session, eyes):
     assert not any(thread.is_alive() for thread in beside._threads)
 
 
-@dataclass
-class Still:
-    """The parts of a ledger that a button's meaning hangs on."""
-
-    state: object
-    engine: object
-    paused: bool = False
-    question: object = None
-    players: tuple[str, ...] = ("blue", "yellow")
-
-
-def press(button, kind="short"):
-    return Press(button, kind, 0.0)
-
-
-def boule(*moves):
-    engine = GAMES["ice_boule"]
-    state = engine.start(("blue", "yellow"), {})
-    for move in moves:
-        state = engine.play(state, engine.parse_move(move))
-    return Still(state, engine)
-
-
-def test_what_buttons_mean():
-    still = boule()
-    by = {"decided_by": DECIDED_BY}
-    assert commands_of(press("rule"), still, 2) == (Pause(**by), Resume(**by))
-    assert commands_of(press("rule"), replace(still, paused=True), 2) == (Resume(**by),)
-    assert commands_of(press("rule", "long"), still, 2) == (Pause(**by),)
-    assert commands_of(press("rule", "long"), replace(still, paused=True), 2) == ()
-    assert commands_of(press("appeal"), still, 2) == (Undo(**by),)
-    for button in ("rule", "appeal", "next"):
-        assert commands_of(press(button, "down"), still, 2) == ()
-        assert commands_of(press(button, "double"), still, 2) == ()
-    assert commands_of(press("next"), still, 2) == ()
-    assert commands_of(press("light"), still, 2) == ()
-    assert commands_of(press("die", "down"), still, 2) == (), "nobody rolls in Ice Boule"
-    assert commands_of(press("die", "long"), still, 2) == (Roll(dice=2, **by),)
-
-
-def test_next_begins_the_next_game_or_stops_the_leader(games):
-    pegs = games["pegs"]
-    over = Still(pegs.State(PLAYERS, ("red", "blue") * 4 + ("red",)), pegs)
-    assert commands_of(press("next"), over, 2) == (NextGame(decided_by=DECIDED_BY),)
-    assert roller(over) is None
-    alone = boule(
-        "target green",
-        "throw blue medium 20: blue 20",
-        "throw yellow medium 30: blue 20 < yellow 30",
-        "throw yellow medium 31: blue 20 < yellow 30 < yellow 31",
-        "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
-        "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
-    )
-    assert commands_of(press("next"), alone, 2) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
-
-
 def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
     """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
     monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
@@ -470,18 +386,3 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
     session.close()
     assert turns == ["yellow", "blue"] * 3
     assert any(scene.marks for scene in rig.lamps.scenes), "the space that a Zamboni is to leave"
-
-
-def test_next_holds_fire():
-    class Firing:
-        NAME = "zamboni_wars"
-
-        @staticmethod
-        def outcome(_state):
-            return None
-
-        @staticmethod
-        def state_document(_state):
-            return {"to_move": "red", "may_shoot": ["blue"], "next": "red"}
-
-    assert commands_of(press("next"), Still(None, Firing), 2) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)
