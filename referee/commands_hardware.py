@@ -20,7 +20,7 @@ from hardware.dice import draw, picture, tumble
 from hardware.fairness import FEWEST, judge_rolls
 from hardware.ports import Buttons, Lamps, Press, Reading
 from hardware.rig import Rig, open_rig
-from hardware.scenes import SIGNALS, Mark, Scene
+from hardware.scenes import SIGNALS, TUNES, Mark, Scene
 from hardware.settings import (
     BoardLampsSettings,
     GpioButtonsSettings,
@@ -150,7 +150,7 @@ def _try_lamps(lamps: Lamps, seats: int) -> Iterator[tuple[str, bool]]:
         yield f"the lamp of player {seat}", click.confirm(f"Does player {seat} ({colour}) breathe?", True)
     for signal in SIGNALS:
         lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
-        yield f"the signal {signal!r}", click.confirm(f"Is this what {signal!r} should look like?", True)
+        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {TUNES[signal].words}?", True)
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:

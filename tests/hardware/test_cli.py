@@ -148,7 +148,7 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
     assert code == 0, said
     for what in (
         "player 6 (white) breathe",
-        "'camera lost' should look",
+        "'camera lost': three short, two long?",
         "show a 6",
         "three beeps",
         "die: short",
