@@ -19,7 +19,7 @@ from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings
 from referee.session import Session
-from referee.settings import rig_of, settings_option
+from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
 from vision.cameras import open_camera
@@ -77,7 +77,7 @@ def referee(
             finally:
                 session.close()
 
-        companion = Companion(rig, session, loop, setup.board)
+        companion = Companion(rig, session, loop, setup.board, complain)
         companion.start()
         stack.callback(companion.stop)
         stack.enter_context(stopped_by_one_signal())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
 from hardware.dice import Tumbler
@@ -18,6 +19,7 @@ from referee.command import Command
 from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
+from referee.log import LogFailed
 from referee.loop import Live, Status
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of
@@ -56,9 +58,10 @@ class Looking(Protocol):
 class Companion:
     """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
 
-    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board) -> None:
-        """The rig belongs to who opened it."""
+    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board, say: Callable[[str], object] = lambda _text: None) -> None:
+        """The rig belongs to who opened it; `say` is told what does not work any more, and what works again."""
         self._rig, self._session, self._referee, self._board = rig, session, referee, board
+        self._say, self._troubles = say, dict[str, list[str]]()
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
@@ -66,7 +69,8 @@ class Companion:
         self._used_ms = -1.0
         """When the press of the die's button began that has rolled already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
-        tells, hears = rig.lamps or rig.buzzer or rig.dice, rig.buttons or rig.calliper
+        hears = rig.buttons or rig.calliper
+        tells = rig.lamps or rig.buzzer or rig.dice or hears
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
         self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
@@ -89,13 +93,14 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes, and rolls, until the session is closed."""
+        """Show scenes and rolls, and say what does not work, until the session is closed."""
         after = self._session.ledger.seq
         news: Record | None = None
         told: tuple[object, ...] = ()
         chosen: Choosing | None = None
         while not (self._stopping.is_set() or self._session.closed):
             records = self._session.wait(after, POLL_S)
+            self._complain()
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
                 self._roll(records)
@@ -108,6 +113,18 @@ class Companion:
             if now != told:
                 self._show(self._scene(ledger, status, news), heard=bool(records) or choosing != chosen)
                 told, chosen = now, choosing
+
+    def _complain(self) -> None:
+        """Say why parts do not work, once, by reason; and when they work again."""
+        troubles: dict[str, list[str]] = {}
+        for part, why in self._rig.troubles.items():
+            troubles.setdefault(why, []).append(part)
+        for why, parts in troubles.items():
+            if self._troubles.get(why) != parts:
+                self._say(f"{', '.join(parts)}: {why}")
+        if self._troubles and not troubles:
+            self._say(f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}: working again")
+        self._troubles = troubles
 
     def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
         """What to show now; a question that people are about to answer shows how far they are."""
@@ -138,6 +155,9 @@ class Companion:
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
+            except LogFailed as error:
+                self._say(str(error))
+                done = False
             except InputError:
                 done = False
             if not done and self._rig.buzzer:

@@ -125,5 +125,6 @@ def _board(settings: HardwareSettings, part: str, pause: Callable[[float], objec
             return "", f"hardware.dice.count: expected {found.dice} or less, as the board has, got {count}"
         case BoardPartSettings() if part == "buzzer" and not found.buzzer:
             return "", "hardware.buzzer.kind: expected another kind: the board has no buzzer"
-    has = {"lamps": f"{found.lamps} lamps", "dice": f"{found.dice} dice", "buttons": ", ".join(found.buttons), "buzzer": "a buzzer"}
+    dice = "1 die" if found.dice == 1 else f"{found.dice} dice"
+    has = {"lamps": f"{found.lamps} lamps", "dice": dice, "buttons": ", ".join(found.buttons), "buzzer": "a buzzer"}
     return f"a board with {has[part]}", ""

@@ -119,7 +119,7 @@ HELLO = {"hello": "rinkside-board/1", "lamps": 3, "dice": 1, "buttons": ["die", 
     [
         ('lamps = { kind = "board", players = 2 }', {}, "a board with 3 lamps"),
         ('lamps = { kind = "board", players = 3 }', {}, "lamps: hardware.lamps.players: expected 2 or less, as the board has 3 lamps, got 3"),
-        ('dice = { kind = "board" }', {}, "a board with 1 dice"),
+        ('dice = { kind = "board" }', {}, "a board with 1 die"),
         ('dice = { kind = "board", count = 2 }', {}, "dice: hardware.dice.count: expected 1 or less, as the board has, got 2"),
         ('buttons = { kind = "board" }', {}, "a board with die, next"),
         ('buzzer = { kind = "board" }', {}, "a board with a buzzer"),
