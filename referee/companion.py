@@ -127,9 +127,9 @@ class Companion:
         self._troubles = troubles
 
     def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
-        """What to show now; a question that people are about to answer shows how far they are."""
+        """What to show now; a question that people are about to answer shows how far they are, whatever the camera sees meanwhile."""
         scene, measuring, choosing = scene_of(ledger, status, news, self._board), self._measuring, self._choosing
-        if ledger.question is None or scene.signal not in ("too close", "asking"):
+        if ledger.question is None or ledger.paused:
             return scene
         if measuring and measuring.next and measuring.asks(ledger.question):
             return Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)

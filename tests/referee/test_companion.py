@@ -10,6 +10,7 @@ import pytest
 from engines.verdict import Ambiguous, Choice
 from hardware.scenes import Scene
 from referee import companion
+from referee.command import Pause
 from referee.companion import NOT_NOW, Companion
 from referee.events import Ruled
 from referee.facts import fact_of
@@ -141,6 +142,16 @@ def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
     assert eyes.pointed == [(2, label) for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")]
     heard = [rig.buzzer.next().signal for _ in range(7)]
     assert heard == ["too close", "choice", "choice", "choice", "too close", "choice", "accepted"]
+
+
+@pytest.mark.usefixtures("beside", "asking")
+def test_what_is_pointed_at_is_shown_with_a_hand_over_the_board(rig, session, eyes):
+    eyes.latest = replace(eyes.latest, status="hand over the board")
+    rig.lamps.wait_for(Scene("hand", PLAYERS))
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(1, "red"))
+    session.command(Pause())
+    rig.lamps.wait_for(Scene("paused", PLAYERS))
 
 
 @pytest.mark.usefixtures("beside", "asking")
