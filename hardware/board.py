@@ -1,7 +1,7 @@
 """A microcontroller on USB as lamps, dice, buttons and buzzer, for computers without pins.
 
 Lines of JSON, ended by LF, at 115200 baud; whoever does not know a key leaves it be.  docs/HARDWARE.md describes them, and
-`hardware/boards/pico.py` is such a board::
+docs/boards has two such boards::
 
     computer -> board   {"hello": 1}                            who are you?
                         {"lamps": [[255, 0, 0], [0, 0, 0]]}      players in turn order, then the verdict

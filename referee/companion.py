@@ -67,7 +67,7 @@ class Companion:
         self._measuring: Measuring | None = None
         self._choosing: Choosing | None = None
         self._used_ms = -1.0
-        """When the press of the die's button began that has rolled already: what becomes of it means nothing more."""
+        """When the press began that something was done for already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
         hears = rig.buttons or rig.calliper
         tells = rig.lamps or rig.buzzer or rig.dice or hears
@@ -166,15 +166,24 @@ class Companion:
     def _pressed(self, press: Press) -> bool:
         """Was there anything to be done, or nothing to be said?"""
         ledger = self._session.ledger
-        if ledger.question is not None and not ledger.paused and (press.button, press.kind) in (("next", "short"), ("rule", "short")):
-            return self._chosen(take=press.button == "rule")
-        if press.button == "die" and (press.at_ms == self._used_ms or (self._tumbler and self._tumbler.tumbling)):
-            return press.at_ms == self._used_ms or press.kind == "down"
-        commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
-        for command in commands:
-            self._session.command(command)
+        if press.kind != "down" and press.at_ms == self._used_ms:
+            return True
+        match press.button, press.kind:
+            case "next", _ if ledger.question is not None and not ledger.paused:
+                # At once, and again with a second press that is close behind the first.
+                done = press.kind != "down" or self._chosen(take=False)
+            case "rule", "short" if ledger.question is not None and not ledger.paused:
+                done = self._chosen(take=True)
+            case "die", _ if self._tumbler and self._tumbler.tumbling:
+                return press.kind == "down"
+            case _:
+                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                for command in commands:
+                    self._session.command(command)
+                done = bool(commands)
+        if done:
             self._used_ms = press.at_ms
-        return bool(commands) or press.kind == "down"
+        return done or press.kind == "down"
 
     def _chosen(self, take: bool) -> bool:
         """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""

@@ -10,7 +10,7 @@ import pytest
 from engines.verdict import Ambiguous, Choice
 from hardware.scenes import Scene
 from referee import companion
-from referee.command import Pause
+from referee.command import Answer, Pause
 from referee.companion import NOT_NOW, Companion
 from referee.events import Ruled
 from referee.facts import fact_of
@@ -142,6 +142,35 @@ def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
     assert eyes.pointed == [(2, label) for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")]
     heard = [rig.buzzer.next().signal for _ in range(7)]
     assert heard == ["too close", "choice", "choice", "choice", "too close", "choice", "accepted"]
+
+
+@pytest.mark.usefixtures("beside", "asking")
+def test_two_quick_presses_are_two_steps(rig, eyes):
+    for _ in range(2):
+        rig.buttons.press("next", held_ms=50, after_ms=100)
+    rig.lamps.wait_for(choice(2, "blue"))
+    rig.buttons.press("next", held_ms=900)
+    rig.lamps.wait_for(choice(3))
+    assert [label for _, label in eyes.pointed] == ["red is nearer", "blue is nearer", "both count"]
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_press_that_stepped_is_nothing_else_when_the_question_is_gone(rig, session):
+    """The panel answers while the button is still down."""
+    choices = (Choice("nothing happened", ()),)
+    asked = session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices)))
+    rig.buttons._contact("next", True)
+    rig.buttons.now_ms += 100
+    rig.buttons._told(rig.buttons._buttons["next"].tick(rig.buttons.now_ms))
+    rig.lamps.wait_for(choice(1))
+    session.command(Answer(question=asked.seq, label="nothing happened"))
+    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("red"), news=3))
+    rig.buttons._contact("next", False)
+    rig.buttons.now_ms += 1000
+    rig.buttons._told(rig.buttons._buttons["next"].tick(rig.buttons.now_ms))
+    rig.buttons.press("rule", held_ms=900)
+    assert [type(record.event).__name__ for record in session.wait(3, PATIENCE_S)] == ["Paused"]
+    assert NOT_NOW not in rig.buzzer.played
 
 
 @pytest.mark.usefixtures("beside", "asking")
