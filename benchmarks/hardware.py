@@ -183,13 +183,14 @@ def now_ms() -> np.ndarray:
 class Film:
     """A camera of throws that come to rest; it keeps what the loop does for each frame, until it asks for the next: `turns` (n, 2), ms.
 
-    How long it took by the clock, and how long it slept meanwhile: for a lock, the disk, or another thread's turn; what other programs
-    take of the processor is not in that.
+    How long it took by the clock, and how long it slept meanwhile, for a lock or another thread's turn: what other programs take of the
+    processor is not in that.  A turn with a ruling sleeps for the disk, and says NaN.
     """
 
     name, simulated = "film", True
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self._session, self._seq = session, session.ledger.seq
         self.picture = np.random.default_rng(3).integers(0, 255, (600, 800, 3)).astype(np.uint8)
         self.turns: list[np.ndarray] = []
         self._given = now_ms()
@@ -198,7 +199,8 @@ class Film:
         """The next frame, when it is due."""
         seq, (took_ms, worked_ms) = len(self.turns), now_ms() - self._given
         if seq:
-            self.turns[-1] = np.array([took_ms, max(0.0, took_ms - worked_ms)])
+            ruled, self._seq = self._session.ledger.seq != self._seq, self._session.ledger.seq
+            self.turns[-1] = np.array([took_ms, np.nan if ruled else max(0.0, took_ms - worked_ms)])
         if seq == len(THROWS) * REST_FRAMES:
             return None
         time.sleep(max(0.0, FRAME_S - took_ms / 1000))
@@ -222,7 +224,7 @@ def loop_ms(**device: bool) -> np.ndarray:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         log = stack.enter_context(closing(Log(folder / "log.sqlite")))
         session = stack.enter_context(closing(Session.begin(log, SessionStarted(game=ice_boule.NAME, players=PLAYERS))))
-        film = Film()
+        film = Film(session)
         referee = Referee(film, SETUP, film.observe, session)
         stack.enter_context(beside(session, referee, folder, **device))
         referee.run()
@@ -280,14 +282,14 @@ def row(name: str, alone: np.ndarray, beside: np.ndarray) -> str:
     low, high = np.percentile(drawn, (2.5, 97.5))
     cells = [f"{np.median(later):+.2f} ({low:+.2f} to {high:+.2f})"]
     for what, percent in ((0, 50), (0, 99), (1, 99), (1, 100)):
-        cells.append(" / ".join(f"{np.percentile(times[..., what], percent):.1f}" for times in (alone, beside)))
+        cells.append(" / ".join(f"{np.nanpercentile(times[..., what], percent):.1f}" for times in (alone, beside)))
     return f"| {name} | {' | '.join(cells)} |"
 
 
 TEXT = """## How fast it is
 
 Measured {date} (commit {commit}) on {machine}, Python {python}, with a double of WLED's firmware on a pseudo-terminal that reads as fast as the
-wire at 1 Mbaud. Other programs were using the machine: load {before:.1f} before and {after:.1f} after, on {cores} cores.
+wire at 1 Mbaud. Other programs were using the machine: load {before:.1f} before and {after:.1f} after, on {cores} cores; this one ran with niceness {nice}.
 
 A frame of {leds} lamps with six lines of fire, from scene to bytes, takes the processor {frame[0]:.2f} ms in the median, {frame[1]:.2f} ms in 99 of
 100 (aim: under 1 ms).  Frames that arrived: {fps:.1f} a second for {seconds:g} s.  Bytes waiting in the port: {first:.0f} at most in
@@ -299,8 +301,8 @@ of 100 and {held[2]:.2f} ms at most: so long the loop may be delayed (aim: 5 ms 
 
 Turns of the referee's own loop by the clock, with a log on disk, over a film of six throws: {pairs} times without a device, and with it right
 before or after, {turns} turns each.  What the machine does to two runs without any device is in the first line; a device's share is what goes
-beyond it.  Asleep is what the loop waits for locks, the disk and other threads of its own program, without the time that other programs take;
-the disk is waited for with every ruling, device or not.  All in ms, without / with:
+beyond it.  Asleep is what the loop waits for locks and other threads of its own program, without the time that other programs take of the loop's; turns
+with a ruling, which wait for the disk, are left out of it.  All in ms, without / with:
 
 | beside the loop | a turn takes longer by, median | a turn, median | 99 of 100 | asleep, 99 of 100 | asleep, longest |
 |---|---|---|---|---|---|
@@ -327,6 +329,7 @@ def main(seconds: float, pairs: int, out: Path) -> None:
         before=before,
         after=os.getloadavg()[0],
         cores=os.cpu_count(),
+        nice=os.nice(0),
         leds=LEDS,
         frame=frame,
         pairs=pairs,
