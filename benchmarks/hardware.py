@@ -289,7 +289,8 @@ def row(name: str, alone: np.ndarray, beside: np.ndarray) -> str:
 TEXT = """## How fast it is
 
 Measured {date} (commit {commit}) on {machine}, Python {python}, with a double of WLED's firmware on a pseudo-terminal that reads as fast as the
-wire at 1 Mbaud. Other programs were using the machine: load {before:.1f} before and {after:.1f} after, on {cores} cores; this one ran with niceness {nice}.
+wire at 1 Mbaud.
+Other programs were using the machine: load {before:.1f} before and {after:.1f} after, on {cores} cores; this one ran with niceness {nice}.
 
 A frame of {leds} lamps with six lines of fire, from scene to bytes, takes the processor {frame[0]:.2f} ms in the median, {frame[1]:.2f} ms in 99 of
 100 (aim: under 1 ms).  Frames that arrived: {fps:.1f} a second for {seconds:g} s.  Bytes waiting in the port: {first:.0f} at most in
@@ -301,8 +302,8 @@ of 100 and {held[2]:.2f} ms at most: so long the loop may be delayed (aim: 5 ms 
 
 Turns of the referee's own loop by the clock, with a log on disk, over a film of six throws: {pairs} times without a device, and with it right
 before or after, {turns} turns each.  What the machine does to two runs without any device is in the first line; a device's share is what goes
-beyond it.  Asleep is what the loop waits for locks and other threads of its own program, without the time that other programs take of the loop's; turns
-with a ruling, which wait for the disk, are left out of it.  All in ms, without / with:
+beyond it.  Asleep is what the loop waits for locks and other threads of its own program, without the time that other programs take of the loop's;
+turns with a ruling, which wait for the disk, are left out of it.  All in ms, without / with:
 
 | beside the loop | a turn takes longer by, median | a turn, median | 99 of 100 | asleep, 99 of 100 | asleep, longest |
 |---|---|---|---|---|---|
