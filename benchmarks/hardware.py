@@ -301,7 +301,8 @@ the first half, {second:.0f} in the second, of {size} a frame: nothing piles up.
 
 The referee's loop calls nothing of all this and waits for none of it; as Python runs one thread at a time, it may wait while
 another thread computes.  Scenes and frames of whole games take the processor {held[0]:.2f} ms in the median, {held[1]:.2f} ms in 99
-of 100 and {held[2]:.2f} ms at most (each the least of three times, as this machine stands still now and then): so long the loop may be delayed (aim: {aim:g} ms at most).
+of 100 and {held[2]:.2f} ms at most (each the least of three times, as this machine stands still now and
+then): so long the loop may be delayed (aim: {aim:g} ms at most).
 
 Turns of the referee's own loop by the clock, with a log on disk, over a film of six throws: {pairs} times without a device, and with it right
 before or after, {turns} turns each.  What the machine does to two runs without any device is in the first line; a device's share is what goes
