@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -12,12 +13,15 @@ from typing import Any
 
 import click
 
+from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
 from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings
 from referee.session import Session
+from referee.settings import complain, rig_of, settings_option
+from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -33,6 +37,7 @@ from vision.watch import Watch
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 @click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
+@settings_option
 @click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
 def referee(
@@ -44,18 +49,20 @@ def referee(
     rulings: tuple[str, ...],
     names: str | None,
     inputs: Path | None,
+    settings: Path | None,
     log_path: Path | None,
     as_json: bool,
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame.
+    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.
     """
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
         camera = stack.enter_context(closing(open_camera(spec, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
         chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
@@ -64,28 +71,41 @@ def referee(
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         loop = Referee(camera, setup, Watch(), session, reference, inputs=heard)
 
+        stopped = threading.Event()
+
         def work() -> None:
             try:
                 loop.run()
-                session.end("the camera gave its last picture")
+                session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
             finally:
                 session.close()
 
+        companion = Companion(rig, session, loop, setup.board, complain)
+        companion.start()
+        stack.callback(companion.stop)
+        stack.enter_context(stopped_by_one_signal())
         worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
         stack.callback(loop.stop)
-        for record in session.subscribe():
-            if line := _line(record, as_json):
-                click.echo(line)
+        printed = 0
+        try:
+            for record in session.subscribe():
+                _print(record, as_json)
+                printed = record.seq
+        except KeyboardInterrupt:
+            stopped.set()
+            loop.stop()
         worker.result()
+        for record in session.records(printed):
+            _print(record, as_json)
 
 
-def _line(record: Record, as_json: bool) -> str:
-    """What is printed of a record; empty for those that are no verdict."""
-    document = verdict_document(record)
-    if as_json or not document:
-        return json.dumps(document, ensure_ascii=False) if document else ""
+def _print(record: Record, as_json: bool) -> None:
+    """Nothing is printed of records that are no verdict."""
+    if not (document := verdict_document(record)):
+        return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
-    return f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+    said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+    click.echo(json.dumps(document, ensure_ascii=False) if as_json else said)
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

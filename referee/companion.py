@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
-from hardware.dice import Roller
+from hardware.dice import Tumbler
 from hardware.ports import Press, Reading
 from hardware.rig import Rig
 from hardware.scenes import Scene
-from referee.command import Command, Hear
+from referee.choosing import Choosing
+from referee.command import Command
 from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
-from referee.loop import Live
+from referee.log import LogFailed
+from referee.loop import Live, Status
 from referee.measuring import Measuring
-from referee.pressing import DECIDED_BY, commands_of, roller
+from referee.pressing import DECIDED_BY, commands_of
 from table.boards import Board
 from table.errors import InputError
 
@@ -49,18 +52,25 @@ class Looking(Protocol):
     @property
     def latest(self) -> Live: ...
 
+    def point_at(self, question: int, label: str) -> None: ...
+
 
 class Companion:
     """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
 
-    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board) -> None:
-        """The rig belongs to who opened it."""
+    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board, say: Callable[[str], object] = lambda _text: None) -> None:
+        """The rig belongs to who opened it; `say` is told what does not work any more, and what works again."""
         self._rig, self._session, self._referee, self._board = rig, session, referee, board
+        self._say, self._troubles = say, dict[str, list[str]]()
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
-        self._roller = Roller(rig.dice, self._rolled, self._stopping.wait) if rig.dice else None
-        tells, hears = rig.lamps or rig.buzzer, rig.buttons or rig.calliper
+        self._choosing: Choosing | None = None
+        self._used_ms = -1.0
+        """When the press began that something was done for already: what becomes of it means nothing more."""
+        self._tumbler = Tumbler(rig.dice) if rig.dice else None
+        hears = rig.buttons or rig.calliper
+        tells = rig.lamps or rig.buzzer or rig.dice or hears
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
         self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
@@ -74,32 +84,65 @@ class Companion:
             thread.start()
 
     def stop(self) -> None:
-        """End both threads; the lamps are left as they are."""
+        """End all threads; lamps and dice are left as they are."""
         self._stopping.set()
         self._inbox.put(None)
         for thread in self._threads:
             thread.join()
+        if self._tumbler:
+            self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes until the session is closed."""
+        """Show scenes and rolls, and say what does not work, until the session is closed."""
         after = self._session.ledger.seq
         news: Record | None = None
         told: tuple[object, ...] = ()
+        chosen: Choosing | None = None
         while not (self._stopping.is_set() or self._session.closed):
             records = self._session.wait(after, POLL_S)
+            self._complain()
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
+                self._roll(records)
                 told_of = [record for record in records if not isinstance(record.event, Noted)]
                 news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
-            now = (ledger.seq, status, news, measuring := self._measuring)
+            measuring, choosing = self._measuring, self._choosing
+            now = (ledger.seq, status, news, measuring, choosing)
             if now != told:
-                scene = scene_of(ledger, status, news, self._board)
-                if measuring and measuring.next and scene.signal == "too close" and measuring.asks(ledger.question):
-                    scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
-                self._show(scene, heard=bool(records))
-                told = now
+                self._show(self._scene(ledger, status, news), heard=bool(records) or choosing != chosen)
+                told, chosen = now, choosing
+
+    def _complain(self) -> None:
+        """Say why parts do not work, once, by reason; and when they work again."""
+        troubles: dict[str, list[str]] = {}
+        for part, why in self._rig.troubles.items():
+            troubles.setdefault(why, []).append(part)
+        for why, parts in troubles.items():
+            if self._troubles.get(why) != parts:
+                self._say(f"{', '.join(parts)}: {why}")
+        if self._troubles and not troubles:
+            self._say(f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}: working again")
+        self._troubles = troubles
+
+    def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
+        """What to show now; a question that people are about to answer shows how far they are, whatever the camera sees meanwhile."""
+        scene, measuring, choosing = scene_of(ledger, status, news, self._board), self._measuring, self._choosing
+        if ledger.question is None or ledger.paused:
+            return scene
+        if measuring and measuring.next and measuring.asks(ledger.question):
+            return Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
+        if choosing and choosing.count and choosing.asks(ledger.question):
+            player = choosing.player(scene.players)
+            return Scene("choice", scene.players, of=(player,) if player else (), leader=scene.leader, count=choosing.count)
+        return scene
+
+    def _roll(self, records: tuple[Record, ...]) -> None:
+        """Let the dice show the newest roll, which is in the log already."""
+        rolls = [dice for record in records if (dice := getattr(record.event, "evidence", {}).get("dice"))]
+        if rolls and self._tumbler:
+            self._tumbler.show(tuple(rolls[-1]))
 
     def _show(self, scene: Scene, heard: bool) -> None:
         if self._rig.lamps:
@@ -112,6 +155,9 @@ class Companion:
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
+            except LogFailed as error:
+                self._say(str(error))
+                done = False
             except InputError:
                 done = False
             if not done and self._rig.buzzer:
@@ -119,19 +165,38 @@ class Companion:
 
     def _pressed(self, press: Press) -> bool:
         """Was there anything to be done, or nothing to be said?"""
-        if press.button == "die":
-            return press.kind != "down" or (self._roller is not None and self._roller.roll(1) is not None)
-        commands = commands_of(press, self._session.ledger)
-        for command in commands:
-            self._session.command(command)
-        return bool(commands) or press.kind == "down"
+        ledger = self._session.ledger
+        if press.kind != "down" and press.at_ms == self._used_ms:
+            return True
+        match press.button, press.kind:
+            case "next", _ if ledger.question is not None and not ledger.paused:
+                # At once, and again with a second press that is close behind the first.
+                done = press.kind != "down" or self._chosen(take=False)
+            case "rule", "short" if ledger.question is not None and not ledger.paused:
+                done = self._chosen(take=True)
+            case "die", _ if self._tumbler and self._tumbler.tumbling:
+                return press.kind == "down"
+            case _:
+                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                for command in commands:
+                    self._session.command(command)
+                done = bool(commands)
+        if done:
+            self._used_ms = press.at_ms
+        return done or press.kind == "down"
 
-    def _rolled(self, values: tuple[int, ...]) -> None:
-        """Put a roll into the log before anybody sees it; where the game waits for none, InputError says so and nothing is rolled."""
-        player = roller(self._session.ledger)
-        if player is None:
-            raise InputError("a die: nobody is to roll now")
-        self._session.command(Hear(said={"player": player, "die": values[0]}, decided_by=DECIDED_BY))
+    def _chosen(self, take: bool) -> bool:
+        """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""
+        question = self._session.ledger.question
+        choosing = self._choosing if self._choosing and self._choosing.asks(question) else Choosing.begin(question)
+        if choosing is None or (take and not choosing.count):
+            return False
+        if take:
+            self._session.command(choosing.answer(DECIDED_BY))
+        else:
+            self._choosing = choosing.step()
+            self._referee.point_at(choosing.question, self._choosing.label)
+        return True
 
     def _read(self, reading: Reading) -> bool:
         question = self._session.ledger.question

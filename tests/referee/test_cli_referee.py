@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 
 import cv2
@@ -10,8 +13,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from hardware.fake_serial import SerialDouble, WledFirmware
 from referee.cli import main
 from referee.log import LogReader
+from referee.loop import Referee
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
@@ -133,3 +138,46 @@ def test_what_was_heard_is_judged_at_its_own_time(folder: Path) -> None:
         (2900, "refused", "red"),
         (3300, "refused", "green"),
     ]
+
+
+def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
+    strip = SerialDouble(tmp_path / "tty", WledFirmware(60))
+    (tmp_path / "rinkside.toml").write_text(f'[hardware.lamps]\nkind = "wled"\ndevice = "{strip.path}"\nleds = 60\n')
+    result = referee(folder, "--json", "--settings", str(tmp_path / "rinkside.toml"))
+    strip.pump()
+    strip.unplug()
+    assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 4)
+    assert strip.firmware.shown >= 2
+    assert set(strip.firmware.pixels) == {(0, 0, 0)}, "dark in the end"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    told = threading.Event()
+
+    def observe_and_wait(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
+        """The fifteenth picture comes only when the signal was taken."""
+        if frame.seq == 14:
+            os.kill(os.getpid(), number)
+            told.wait(20)
+        return observe(frame, setup, reference)
+
+    def stop(self: Referee) -> None:
+        told.set()
+        usual(self)
+
+    usual = Referee.stop
+    monkeypatch.setattr(Referee, "stop", stop)
+    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_wait)
+    result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
+    assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
+    with LogReader(folder / "log.sqlite") as log:
+        assert log.records(1)[-1].event.reason == "Rinkside was ended"
+
+
+def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "rinkside.toml").write_text('[hardware.lamps]\nkind = "lava"\n')
+    result = referee(folder, "--settings", str(tmp_path / "rinkside.toml"), "--log", str(tmp_path / "log.sqlite"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("rinkside: rinkside.toml: hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got")
+    assert not (tmp_path / "log.sqlite").exists()
