@@ -21,9 +21,9 @@ import engines
 from calibration.recheck import recheck
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
-from referee.commands_pages import address_options, url
+from referee.commands_pages import address_for_others, address_options, url
 from referee.companion import Companion
-from referee.folders import log_path, ready_folder
+from referee.folders import codes_path, log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
@@ -37,6 +37,8 @@ from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
 from vision.watch import Watch
 from webui import create_app
+from webui.access import Access
+from webui.codes import Codes
 from webui.serve import listen, serve
 
 STOP_S = 30.0
@@ -66,6 +68,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        access = Access(Codes(codes_path(data)))
         started = opening(game, setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         pace = real_time(start_ms)
@@ -74,7 +77,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, access)
 
 
 @click.command()
@@ -111,13 +114,14 @@ def play(
         camera = stack.enter_context(closing(open_camera(spec, setup)))
         rig = stack.enter_context(closing(_rig(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        access = Access(Codes(codes_path(data)))
         if resume is None:
             chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
             session = Session.begin(log, opening(game, colours, chosen, setup, camera.name, now, camera.simulated, people), empty_jpeg=empty_jpeg)
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:
@@ -125,7 +129,7 @@ def _rig(path: Path | None, setup: Setup) -> Rig:
     return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False)) if path else Rig()
 
 
-def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig) -> None:
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -144,10 +148,13 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with _stopped_by_one_signal():
         worker.start()
         companion.start()
+        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening))
         click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
+        click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there, or open this, which works once:")
+        click.echo(f"  {url(listening)}/join#{access.link}")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+            serve(app, listening)
         companion.stop()
         referee.stop()
         worker.join(STOP_S)
