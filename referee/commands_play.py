@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
 import engines
 from calibration.recheck import recheck
-from hardware.rig import Rig, open_rig
-from hardware.settings import load_settings
+from hardware.rig import Rig
 from referee.commands_pages import address_for_others, address_options, url
 from referee.companion import Companion
 from referee.folders import codes_path, log_path, ready_folder
@@ -28,10 +25,12 @@ from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
+from referee.settings import rig_of, settings_option
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
-from table.setup import Setup, load_table
+from referee.stopping import stopped_by_one_signal
+from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
@@ -47,7 +46,7 @@ STOP_S = 30.0
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md."),
+        settings_option,
         click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
     ):
         command = option(command)
@@ -66,7 +65,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
     setup = demo_setup() if table is None else table.setup
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
-        rig = stack.enter_context(closing(_rig(settings, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
         started = opening(game, setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
@@ -112,7 +111,7 @@ def play(
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         camera = stack.enter_context(closing(open_camera(spec, setup)))
-        rig = stack.enter_context(closing(_rig(settings, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
         if resume is None:
@@ -122,11 +121,6 @@ def play(
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
         _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
-
-
-def _rig(path: Path | None, setup: Setup) -> Rig:
-    """Lamps and all else that settings name; nothing without any."""
-    return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False)) if path else Rig()
 
 
 def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
@@ -145,7 +139,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, referee, referee.setup.board)
-    with _stopped_by_one_signal():
+    with stopped_by_one_signal():
         worker.start()
         companion.start()
         app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening))
@@ -166,22 +160,3 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         os._exit(2)
     if failed:
         raise SystemExit(2)
-
-
-@contextmanager
-def _stopped_by_one_signal() -> Iterator[None]:
-    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop is not to be stopped."""
-    stopped = False
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        nonlocal stopped
-        if not stopped:
-            stopped = True
-            raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, usual in before.items():
-            signal.signal(number, usual)

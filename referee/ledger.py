@@ -128,7 +128,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             ruled = replace(now, rulings=now.rulings | {record.seq})
             return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
         case Noted():
-            return _count(replace(now, rulings=now.rulings | {record.seq}), Standing(record.seq, record.seq, event.moves))
+            noted = replace(now, rulings=now.rulings | {record.seq})
+            return _count(noted, Standing(record.seq, record.seq, event.moves)) if event.moves else noted
         case Asked():
             return replace(now, question=record)
         case Answered():

@@ -98,6 +98,7 @@ class Referee:
         self._open: Refused | OutOfSync | None = None
         self._ruled_on: dict[int, Observation] = {}
         self._said, self._said_at = "", 0
+        self._pointed = 0, ""
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
         self._picture = LivePicture()
@@ -130,6 +131,10 @@ class Referee:
     def check_again(self) -> None:
         """Look at the next table at rest whether cards, board and camera are where `table.json` says; returns at once, from any thread."""
         self._to_check.set()
+
+    def point_at(self, question: int, label: str) -> None:
+        """Say from the next frame on which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
+        self._pointed = question, label
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
@@ -214,14 +219,14 @@ class Referee:
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
-        asked = _asked(ledger)
-        self._tell("asking", asked.said)
+        asked, question = _asked(ledger), ledger.question.seq if ledger.question else 0
+        at, label = self._pointed
+        self._tell("asking", f"{asked.said} The button points at: {label}. Press rule to take it." if at == question and label else asked.said)
         if settled is None or not asked.until_moved:
             return
         if self._judged is None:
             self._judged = settled
         elif not agree(self._judged, settled):
-            question = ledger.question.seq if ledger.question else 0
             said = "The table is another one now: the question is taken back, and the table judged again."
             self._session.append(Undone(undoes=question, decided_by="the referee", said=said), after=ledger.seq)
             self._judged = None

@@ -14,8 +14,9 @@ import msgspec
 import engines
 from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
+from hardware.dice import Draw, draw
 from referee import view as pages
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.events import (
     Answered,
     Asked,
@@ -24,9 +25,11 @@ from referee.events import (
     Declared,
     Event,
     GameStarted,
+    Noted,
     Paused,
     Record,
     Resumed,
+    Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
@@ -40,9 +43,9 @@ from table.errors import InputError
 class Session:
     """One session on an open log."""
 
-    def __init__(self, log: Log, records: tuple[Record, ...], games: Games) -> None:
+    def __init__(self, log: Log, records: tuple[Record, ...], games: Games, draw: Draw = draw) -> None:
         """Use `begin` or `reopen`."""
-        self._log = log
+        self._log, self._draw = log, draw
         self._records = list(records)
         self._ledger = fold(records, games)
         self._at_ms = records[-1].at_ms
@@ -51,10 +54,19 @@ class Session:
         self.id = self._ledger.session
 
     @classmethod
-    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None, empty_jpeg: bytes | None = None) -> Self:
+    def begin(
+        cls,
+        log: Log,
+        started: SessionStarted,
+        at_ms: int = 0,
+        games: Games | None = None,
+        empty_jpeg: bytes | None = None,
+        draw: Draw = draw,
+    ) -> Self:
         """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses.
 
-        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again.
+        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again; `draw` is where the values of
+        electronic dice come from.
         """
         games = engines.GAMES if games is None else games
         try:
@@ -63,7 +75,7 @@ class Session:
             raise
         except ValueError as error:
             raise InputError(f"{started.game}: {error}") from error
-        return cls(log, (log.append(started, at_ms, frame_jpeg=empty_jpeg),), games)
+        return cls(log, (log.append(started, at_ms, frame_jpeg=empty_jpeg),), games, draw)
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
@@ -139,13 +151,24 @@ class Session:
                 return None
             return self._append(event)
 
-    def _heard(self, said: Mapping[str, Any]) -> Event:
+    def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._ledger.engine.hear(self._ledger.state, said)
         if (event := fact_of(verdict)) is None:
             raise InputError(f"not now: {verdict.said}")
         if isinstance(event, Asked) and self._ledger.question is not None:
             raise InputError(f"question {self._ledger.question.seq} is open: answer it or take it back first")
         return event
+
+    def _rolled(self, roll: Roll) -> Event:
+        """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
+        values = [self._draw() for _ in range(roll.dice)]
+        if roll.player is None:
+            said = f"{'The die shows' if roll.dice == 1 else 'The dice show'} {' and '.join(map(str, values))}. It counts for nothing in the game."
+            return Noted(code="dice.rolled", said=said, evidence={"dice": values})
+        if roll.dice != 1:
+            raise InputError(f"roll: expected 1 die for the game, got {roll.dice}; leave the player out to roll for nothing")
+        event = self._heard({"player": roll.player, "die": values[0]})
+        return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
     def _event(self, command: Command) -> Event:
         match command:
@@ -163,6 +186,8 @@ class Session:
             case Declare():
                 said = f"{command.decided_by} declared: {', '.join(command.moves)}."
                 return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
+            case Roll():
+                return self._rolled(command)
             case Pause():
                 if self._ledger.paused:
                     raise InputError("pause: the referee is looking away already")

@@ -16,7 +16,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
 from webui.codes import Codes, plain
 from webui.guard import Refusal
 
@@ -163,6 +163,8 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return command.said.get("player") == seat
         case Answer():
             return view["question"] is None or view["question"]["player"] in (None, seat)
+        case Roll():
+            return command.player == seat
         case Declare():
             return command.moves == (f"stop {seat}",)
         case Undo():

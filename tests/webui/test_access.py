@@ -24,6 +24,8 @@ COMMANDS = {  # what is sent, and who of host, blue, yellow, a player without a 
     "blue speaks": ({"command": "hear", "said": {"player": "blue", "die": 5}}, "host blue"),
     "nobody speaks": ({"command": "hear", "said": {"die": 5}}, "host"),
     "somebody of another kind speaks": ({"command": "hear", "said": {"player": ["blue"], "vote_value": "3"}}, "host"),
+    "blue rolls": ({"command": "roll", "player": "blue"}, "host blue"),
+    "dice are rolled for nothing": ({"command": "roll"}, "host"),
     "blue votes": (BLUE_VOTES, "blue"),
     "blue's question is answered": ({"command": "answer", "question": 17, "label": "equal"}, "host blue"),
     "blue throws no more": ({"command": "declare", "moves": ["stop blue"]}, "host blue"),
