@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import vision.observe
+from engines.still import STILL_MM
 from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted
 from referee.facts import fact_of, told
 from referee.ledger import Games, Ledger, apply, begin, recorded
 from referee.log import LogReader
 from referee.loop import Observe
 from referee.ruled_on import RuledOn
-from referee.settle import STILL_MM
 from table.errors import InputError
 from table.observation import Observation
 from table.setup import Setup, parse_table
