@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Literal, Protocol
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
 from referee.frames import frames
@@ -237,7 +237,9 @@ class Referee:
         self._tell("ruling", "The table is at rest; the referee rules.")
         verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
         event = fact_of(verdict, _document(settled, ledger))
-        if event is not None and not self._repeats(verdict, settled, ledger):
+        if _begun_before(verdict, ledger):
+            self._ruled_on.keep(ledger.standing[-1].seq, settled)
+        elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
@@ -296,6 +298,11 @@ def _unchanged(judged: Observation, settled: Observation) -> bool:
     """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
     outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
     return agree(judged, settled) and outside == was_outside
+
+
+def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
+    """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
+    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
 
 
 def _asked(ledger: Ledger) -> Asked:
