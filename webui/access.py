@@ -16,7 +16,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from webui.codes import Codes, plain
 from webui.guard import Refusal
 
@@ -163,13 +163,13 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return command.said.get("player") == seat
         case Answer():
             return view["question"] is None or view["question"]["player"] in (None, seat)
-        case Roll():
+        case Roll() | Appeal() | Resign():
             return command.player == seat
         case Declare():
             return command.moves == (f"stop {seat}",)
         case Undo():
             return command.record is not None and command.record == takes_back(seat, view)
-        case Correct() | Pause() | Resume() | NextGame():
+        case Correct() | Uphold() | Pause() | Resume() | NextGame():
             return False
         case _:
             assert_never(command)

@@ -83,7 +83,7 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     document: dict[str, Any] = dict(filled)
     if "said" in filled:
         document["said"] = _said(filled["said"])
-    for name in ("question", "record"):
+    for name in ("question", "record", "appeal"):
         if name in filled:
             document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
     for name, separator in (("moves", ";"), ("players", ",")):
