@@ -11,6 +11,7 @@ from referee.shown import shown_time
 from webui.access import Access
 from webui.api import api
 from webui.codes import Codes
+from webui.fix import fix
 from webui.guard import guard
 from webui.host import host
 from webui.join import admit, join
@@ -39,6 +40,7 @@ def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()
     admit(app, access, seats)
     app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
     app.register_blueprint(phone(session, live, seats, instance))
+    app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, access, seats, address))
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")

@@ -25,6 +25,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "seats.take": ("host", "player"),
     "seats.give_back": ("host", "player"),
     "seats.take_program": ("host", "player"),
+    "fix.page": ("host",),
     "host.page": ("host",),  # shows the table's code
 }
 """Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may send something."""

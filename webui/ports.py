@@ -9,7 +9,9 @@ from referee.command import Command
 from referee.events import Record
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
+from referee.reread import Reread, Told
 from referee.ruler import RulerNow
+from table.observation import Observation
 from table.setup import Setup
 
 
@@ -42,6 +44,10 @@ class LivePort(Protocol):
     def jpeg(self) -> bytes | None: ...
 
     def check_again(self) -> None: ...
+
+    def last_table(self) -> tuple[int, Observation]: ...
+
+    def reread(self, pieces: Sequence[Told]) -> Reread: ...
 
 
 class LensPort(Protocol):
