@@ -119,9 +119,14 @@ def browser(chromium) -> Browser:
 def open_as_host(browser: Browser, panel: Any) -> None:
     """Come in by the link that brings the host's code."""
     browser.open(f"{panel.url}/join#{panel.host_code}")
+    loaded(browser)
+    assert browser.run("location.pathname") == "/"
+
+
+def loaded(browser: Browser) -> None:
+    """Wait for the page that comes next."""
     while browser.read().get("method") != "Page.loadEventFired":
         pass
-    assert browser.run("location.pathname") == "/"
 
 
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
@@ -175,6 +180,22 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     assert browser.run("document.querySelector('.notice') !== null")
     browser.run("document.querySelector('#pause').click()")
     browser.until("document.querySelector('.notice') === null")
+
+
+def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser, panel):
+    browser.call("Network.clearBrowserCookies")
+    browser.open(panel.url)
+    browser.run(f"document.querySelector('#code').value = '{panel.table_code.lower()}'")
+    browser.run("document.querySelector('#enter').requestSubmit()")
+    loaded(browser)
+    assert browser.run("location.pathname") == "/play"
+    browser.run("document.querySelector('button[value=blue]').click()")
+    browser.until("document.querySelector('.whose')?.textContent === 'Your turn'")
+    open_as_host(browser, panel)
+    assert panel.host_code not in json.dumps(browser.call("Page.getNavigationHistory"))
+    assert browser.run("document.cookie") == ""
+    assert not [url for url in browser.fetched if panel.host_code in url.partition("#")[0]]
+    assert browser.complaints == []
 
 
 @pytest.mark.parametrize("width", [360, 390, 768, 1024, 1920, 3840])
