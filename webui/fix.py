@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -18,6 +19,8 @@ from webui.guard import Refusal
 from webui.ports import LivePort, SessionPort
 
 POSES = ("upright", "lying")
+AROUND_MM = 100.0
+"""So much of the table is drawn about the pieces, for them to be dragged to."""
 
 
 def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
@@ -56,9 +59,11 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                 view=session.view(),
                 setup=live.setup,
                 drawing=draw(live.setup, None),
+                box=view_box(pieces, live.setup),
                 record=record,
                 table=f"{record} {table.frame_seq}" if table else "",
-                pieces=[(piece, outline(piece, table, live.setup)) for piece in pieces] if table else [],
+                pieces=pieces,
+                drawn=[(n, piece, outline(piece, table, live.setup)) for n, piece in below_first(pieces)] if table else [],
                 colours=tuple(dict.fromkeys((*live.setup.game.colours, *filter(None, (live.setup.game.target,))))),
                 poses=POSES,
                 notice=notice,
@@ -81,6 +86,21 @@ def as_read(table: Observation, setup: Setup) -> list[Told]:
         read.append(Told(index, piece.colour, piece.size, piece.pose, x_mm, y_mm, round(piece.heading_deg, 1)))
     x_mm, y_mm = setup.outline_mm().mean(axis=0)
     return [*read, Told(None, setup.game.colours[0], setup.game.sizes[0], "upright", round(float(x_mm), 1), round(float(y_mm), 1), 0.0, there=False)]
+
+
+def below_first(pieces: Sequence[Told]) -> list[tuple[int, Told]]:
+    """Pieces with their numbers, in the order in which they are drawn: what is not on the table lies below what is."""
+    return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
+
+
+def view_box(pieces: Sequence[Told], setup: Setup) -> tuple[float, float, float, float]:
+    """What the drawing shows, (x, y, width, height) of SVG: the pieces that were read and `AROUND_MM`, no more than the table and that."""
+    outline_mm = setup.outline_mm()
+    read_mm = np.array([(piece.x_mm, piece.y_mm) for piece in pieces if piece.index is not None] or outline_mm)
+    low = np.maximum(read_mm.min(axis=0) - AROUND_MM, outline_mm.min(axis=0) - AROUND_MM / 4)
+    high = np.minimum(read_mm.max(axis=0) + AROUND_MM, outline_mm.max(axis=0) + AROUND_MM / 4)
+    width, height = (round(float(length), 1) for length in high - low)
+    return round(float(low[0]), 1), round(-float(high[1]), 1), width, height
 
 
 def outline(piece: Told, table: Observation, setup: Setup) -> str:
