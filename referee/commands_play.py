@@ -123,6 +123,12 @@ def play(
         _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
 
 
+def _devices(rig: Rig) -> dict[str, str]:
+    """What is wrong with each part that is connected; nothing where it works."""
+    connected = (name for name in ("lamps", "dice", "buttons", "buzzer", "calliper") if getattr(rig, name) is not None)
+    return {name: rig.troubles.get(name, "") for name in connected}
+
+
 def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
@@ -142,7 +148,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with stopped_by_one_signal():
         worker.start()
         companion.start()
-        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening))
+        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig))
         click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
         click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there, or open this, which works once:")
         click.echo(f"  {url(listening)}/join#{access.link}")

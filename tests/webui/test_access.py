@@ -281,6 +281,19 @@ def test_codes_and_seats_are_kept_for_their_owner_only_and_outlive_the_program(t
     assert browser.get("/api/v1/me").get_json() == {"role": "player", "seat": None}
 
 
+def test_a_seat_that_cannot_be_kept_is_not_taken(tmp_path, session, live, as_player):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    app = create_app(session, live, access=Access(Codes(folder / "access.json")))
+    browser = as_player(app, "")
+    (folder / "access.json").unlink()
+    folder.rmdir()
+    answer = browser.post("/seat", data={"seat": "blue"}, headers=OWN)
+    assert answer.status_code == 507
+    assert "folder" in answer.text
+    assert app.extensions["seats"].held() == {}
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "rinkside-access/9", "key": "k", "host": "h", "table": "t"}'])
 def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
     path = tmp_path / "access.json"
