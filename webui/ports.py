@@ -11,6 +11,7 @@ from referee.guides import CornersNow, LensNow
 from referee.loop import Live
 from referee.reread import Reread, Told
 from referee.ruler import RulerNow
+from referee.setting_up import Choice
 from table.observation import Observation
 from table.setup import Setup
 
@@ -48,6 +49,17 @@ class LivePort(Protocol):
     def last_table(self) -> tuple[int, Observation]: ...
 
     def reread(self, pieces: Sequence[Told]) -> Reread: ...
+
+
+class SetUpPort(Protocol):
+    """A session that people set up."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    def look(self) -> bool: ...
+
+    def begin(self, choice: Choice) -> None: ...
 
 
 class LensPort(Protocol):
