@@ -145,8 +145,8 @@ def _chosen(listening: socket.socket, setup: Setup, camera: CameraPort, access: 
 
 def _tell_codes(what: str, listening: socket.socket, access: Access) -> None:
     click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there, or open this, which works once:")
-    click.echo(f"  {url(listening)}/join#{access.link}")
+    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
+    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
 
 
 def _devices(rig: Rig) -> dict[str, str]:

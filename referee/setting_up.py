@@ -72,8 +72,9 @@ class SettingUp:
 
 
 def playable(setup: Setup) -> dict[str, str]:
-    """Why each game cannot be played on this table, by its name; empty where it can."""
-    return {name: _why_not(game, setup) for name, game in GAMES.items()}
+    """Why each game cannot be played on this table, by its name; empty for those that can, which come first."""
+    reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
+    return dict(sorted(reasons.items(), key=lambda named: named[1] != ""))
 
 
 def options(game: str) -> tuple[Ruling, ...]:
