@@ -41,17 +41,24 @@ def create_app(
     """
     app = bare_app(hosts)
     app.extensions["streams"] = streams = Streams()
-    app.extensions["access"] = access = access or Access(Codes())
-    app.extensions["seats"] = seats = Seats(access.codes, session.view()["session"])
+    access = access or Access(Codes())
+    seats = guarded(app, access, session.view()["session"])
     instance = secrets.token_hex(8)
-    admit(app, access, seats)
-    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")
     return app
+
+
+def guarded(app: Flask, access: Access, session: int = 0) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0."""
+    app.extensions["access"] = access
+    app.extensions["seats"] = seats = Seats(access.codes, session)
+    admit(app, access, seats)
+    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
+    return seats
 
 
 def bare_app(hosts: Collection[str]) -> Flask:

@@ -25,6 +25,10 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "seats.take": ("host", "player"),
     "seats.give_back": ("host", "player"),
     "seats.take_program": ("host", "player"),
+    "guide.page": ("host",),  # of a calibration
+    "guide.state": ("host",),
+    "guide.camera": ("host",),
+    "guide.photograph": ("host",),
     "fix.page": ("host",),
     "host.page": ("host",),  # shows the table's code
 }

@@ -13,12 +13,10 @@ from referee.opening import parse_names
 from referee.setting_up import Choice, options, playable
 from table.errors import InputError
 from webui.access import Access
-from webui.app import bare_app
+from webui.app import bare_app, guarded
 from webui.guard import Refusal
 from webui.host import table_facts
-from webui.join import admit, join
 from webui.ports import SetUpPort
-from webui.seats import Seats
 
 PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
@@ -61,9 +59,7 @@ def create_set_up_app(setting: SetUpPort, access: Access, hosts: Collection[str]
         )
 
     app = bare_app(hosts)
-    seats = Seats(access.codes, 0)
-    admit(app, access, seats)
-    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
+    guarded(app, access)
     app.register_blueprint(routes)
     return app
 

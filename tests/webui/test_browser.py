@@ -224,13 +224,15 @@ def corners():
     """A photograph with four cards, on a page of its own."""
     cards = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(cards, float))
-    with listen(port=0) as listening, serving(create_corners_app(guide), listening):
-        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    app = create_corners_app(guide)
+    with listen(port=0) as listening, serving(app, listening):
+        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/join#{app.extensions['access'].link}"
 
 
 def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
     guide, url = corners
     browser.open(url)
+    loaded(browser)
     browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
     browser.run("document.querySelector('#handle-1').focus()")
     for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
@@ -257,4 +259,5 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
 def test_the_page_of_corners_fits(browser, corners, width):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.open(corners[1])
+    loaded(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
