@@ -12,9 +12,13 @@ from flask import Flask
 
 from referee.guides import Guide
 from table.errors import InputError
+from webui.access import Access
+from webui.codes import Codes
 from webui.serve import listen, serving
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
+SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
+"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and 3849)."""
 LAST_LOOK_S = 5.0
 """How long a page is waited for to show how a calibration ended."""
 
@@ -48,11 +52,29 @@ def url(listening: socket.socket) -> str:
     return f"http://{name}:{port}"
 
 
+def address_for_others(listening: socket.socket) -> str:
+    """Where other machines of the network find what is served; empty where only this one is answered, or there is no network."""
+    host, port = listening.getsockname()[:2]
+    if host in LOCAL:
+        return ""
+    if host not in ANY:
+        return url(listening)
+    with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(SOMEWHERE[listening.family])  # sends nothing; it only chooses the way out
+        except OSError:
+            return ""
+        own = probe.getsockname()[0]
+    return f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
+
+
 @contextmanager
-def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...]], Flask], host: str, port: int) -> Iterator[None]:
-    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended."""
-    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),)), listening):
-        click.echo(f"The page is on {url(listening)} - Ctrl-C ends it.", err=True)
+def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...], Access], Flask], host: str, port: int) -> Iterator[None]:
+    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended; its code is kept nowhere."""
+    access = Access(Codes())
+    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),), access), listening):
+        click.echo(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        click.echo(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
         try:
             yield
         except InputError as error:

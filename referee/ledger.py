@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, assert_never
 
+import msgspec
+
 from engines import Game
+from engines.words import listed
 from referee.events import (
     Answered,
+    Appealed,
     Asked,
     Corrected,
     Declared,
@@ -17,11 +23,13 @@ from referee.events import (
     Paused,
     Record,
     Reopened,
+    Resigned,
     Resumed,
     Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
+    Upheld,
 )
 from table.boards import Board
 from table.documents import convert
@@ -37,6 +45,13 @@ class Standing:
     moves: tuple[str, ...]
     question: Record | None = None
     """The question that these moves answer; it is open again when they are taken back."""
+    state: Any = None
+    """The engine's state after them, None in a game that was left, and the ends over then: what came before a change is not played again."""
+    ends: tuple[dict[str, Any], ...] = ()
+    secret: bool = False
+    """Said in secret: what goes wrong with it is told without it."""
+    resigned: str | None = None
+    """Who gave up, where that is what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +59,9 @@ class Ledger:
     """The state of a session after record `seq`.
 
     `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
-    in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record; `ends` are the
-    ends of this game that are over, as the engine's documents say it; `earlier` is the game before, as it was left.
+    in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record, without its table; `ends` are the
+    ends of this game that are over, as the engine's documents say it; `appeals` are the open Appealed records; `earlier` is the
+    game before, as it was left.
     """
 
     engine: Game
@@ -63,6 +79,7 @@ class Ledger:
     paused: bool = False
     ended: bool = False
     ends: tuple[dict[str, Any], ...] = ()
+    appeals: tuple[Record, ...] = ()
     earlier: Ledger | None = None
 
     @property
@@ -75,7 +92,24 @@ class Ledger:
         """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
         outcome = self.engine.outcome(self.state)
         won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
-        return tuple(player for player in self.players if player in won)
+        return tuple(player for player in self.players if player in won or (outcome is None and self.left == (player,)))
+
+    @property
+    def resigned(self) -> tuple[str, ...]:
+        """Who gave this game up."""
+        return tuple(entry.resigned for entry in self.standing if entry.resigned)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Who did not."""
+        return tuple(player for player in self.players if player not in self.resigned)
+
+    @property
+    def outcome(self) -> str | None:
+        """How this game ended, in a sentence: by its rules, or because all but one gave up; None while it runs."""
+        if (ended := self.engine.outcome(self.state)) is not None:
+            return str(ended)
+        return f"{self.left[0]} won: {listed(self.resigned)} resigned" if self.resigned and len(self.left) == 1 else None
 
     @property
     def seen_in(self) -> Iterator[int]:
@@ -91,7 +125,7 @@ def begin(record: Record, games: Games) -> Ledger:
     """The ledger of a session's first record; raises InputError for a game or players that will not do."""
     started = record.event
     if not isinstance(started, SessionStarted):
-        raise InputError(f"record {record.seq}: expected the start of a session, got {type(started).__name__}")
+        raise InputError(f"expected the start of a session, got {type(started).__name__}")
     if started.game not in games:
         raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
     engine = games[started.game]
@@ -100,13 +134,27 @@ def begin(record: Record, games: Games) -> Ledger:
     return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, board, state)
 
 
-def fold(records: Iterable[Record], games: Games) -> Ledger:
-    """The ledger of all records of a session, in order."""
+def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
+    """The ledger of all records of a session, in order, at least one; raises InputError, `where` first, as `recorded` does."""
     remaining = iter(records)
-    ledger = begin(next(remaining), games)
+    first = next(remaining)
+    with recorded(first, where):
+        ledger = begin(first, games)
     for record in remaining:
-        ledger = apply(ledger, record)
+        with recorded(record, where):
+            ledger = apply(ledger, record)
     return ledger
+
+
+@contextmanager
+def recorded(record: Record, where: str) -> Iterator[None]:
+    """A record that was applied once before, perhaps by an older program: what does not follow now is told as InputError, `where` first."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: record {record.seq}: {error}") from error
+    except ValueError as error:
+        raise InputError(f"{where}: record {record.seq}: expected moves that are legal by this version's rules: {error}") from error
 
 
 def apply(ledger: Ledger, record: Record) -> Ledger:
@@ -119,19 +167,19 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
     event = record.event
     match event:
         case SessionStarted():
-            raise InputError(f"record {record.seq}: expected no second start of session {ledger.session}")
+            raise InputError(f"expected no second start of session {ledger.session}")
         case GameStarted():
             state = now.engine.set_up(event.players, event.rulings, now.board)
             begun = Ledger(now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, now.board, state)
-            return replace(begun, paused=now.paused, earlier=ledger)
+            return replace(begun, paused=now.paused, earlier=_put_away(ledger))
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq})
             return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
-            return _count(noted, Standing(record.seq, record.seq, event.moves)) if event.moves else noted
+            return _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret)) if event.moves else noted
         case Asked():
-            return replace(now, question=record)
+            return replace(now, question=msgspec.structs.replace(record, event=msgspec.structs.replace(event, observation=None)))
         case Answered():
             return _answer(now, record, event)
         case Corrected():
@@ -140,6 +188,16 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return _undo(now, event)
         case Declared():
             return _declare(now, record, event)
+        case Appealed():
+            if event.appeals not in now.rulings:
+                raise InputError(f"record {event.appeals} is no ruling of this game, so nobody can appeal against it")
+            return replace(now, appeals=(*now.appeals, record))
+        case Upheld():
+            if event.upholds not in (appeal.seq for appeal in now.appeals):
+                raise InputError(f"record {event.upholds} is no appeal that is open")
+            return replace(now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds))
+        case Resigned():
+            return _count(now, Standing(record.seq, record.seq, (), resigned=event.player))
         case Paused():
             return replace(now, paused=True)
         case Resumed():
@@ -152,22 +210,47 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             assert_never(event)
 
 
+def _put_away(ledger: Ledger) -> Ledger:
+    """A game that is left, without the states on its way; should it be taken up again, it is played again from its moves."""
+    return replace(ledger, standing=tuple(replace(entry, state=None, ends=()) for entry in ledger.standing))
+
+
 def _count(ledger: Ledger, new: Standing) -> Ledger:
     """With the moves of `new` played after all that stand; what has none stands too, as a set-up that was accepted does."""
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
+    before = engine.state_document(state).get("end") if new.moves else None
     for move in new.moves:
-        running = engine.state_document(state).get("end") is None
-        state = engine.play(state, engine.parse_move(move))
+        state = _play(engine, state, move, new.secret)
         over = engine.state_document(state).get("end")
-        ends = (*ends, over) if running and over is not None else ends
-    return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, new))
+        ends = (*ends, over) if before is None and over is not None else ends
+        before = over
+    return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, replace(new, state=state, ends=ends)))
+
+
+def _play(engine: Game, state: Any, move: str, secret: bool) -> Any:
+    try:
+        return engine.play(state, engine.parse_move(move))
+    except ValueError:
+        if secret:
+            raise ValueError("what was said in secret after it would be left without a place; take that back first") from None
+        raise
+
+
+def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
+    """The appeals that are open still when people have corrected or taken back a record."""
+    return tuple(record for record in ledger.appeals if not (isinstance(record.event, Appealed) and record.event.appeals == against))
 
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
-    """With other moves standing, all played again from the start of the game."""
-    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
-    ledger = replace(ledger, state=state, ends=(), standing=())
-    for entry in sorted(standing, key=lambda entry: entry.seq):
+    """With other moves standing: what is the same up to the first that is not stays, the rest is played again."""
+    wanted = sorted(standing, key=lambda entry: entry.seq)
+    pairs = zip(ledger.standing, wanted, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] and pair[0].state is not None, pairs))
+    if same:
+        ledger = replace(ledger, state=wanted[same - 1].state, ends=wanted[same - 1].ends, standing=tuple(wanted[:same]))
+    else:
+        ledger = replace(ledger, state=ledger.engine.set_up(ledger.players, ledger.options, ledger.board), ends=(), standing=())
+    for entry in wanted[same:]:
         ledger = _count(ledger, entry)
     return ledger
 
@@ -189,7 +272,7 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
     new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
-    return _recount(ledger, others + new)
+    return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 
 def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
@@ -208,5 +291,6 @@ def _undo(ledger: Ledger, undone: Undone) -> Ledger:
         raise InputError(f"record {undone.undoes} does not stand in this game, so it cannot be taken back")
     if ledger.question is not None:
         raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
-    reopened = taken.question if taken == ledger.standing[-1] else None
-    return replace(_recount(ledger, (entry for entry in ledger.standing if entry != taken)), question=reopened)
+    reopened = taken.question if taken is ledger.standing[-1] else None
+    left = (entry for entry in ledger.standing if entry is not taken)
+    return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))

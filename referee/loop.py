@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Literal, Protocol
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
 from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
+from referee.reread import Reread, Told, last_table, reread
+from referee.ruled_on import RuledOn
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
 from table.errors import InputError
@@ -96,7 +98,7 @@ class Referee:
         self._judged_at = 0
         self._blind: Observation | None = None
         self._open: Refused | OutOfSync | None = None
-        self._ruled_on: dict[int, Observation] = {}
+        self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
         self._pointed = 0, ""
         self._changed = threading.Condition()
@@ -113,6 +115,14 @@ class Referee:
         """What it sees and does now."""
         with self._changed:
             return self._latest
+
+    def last_table(self) -> tuple[int, Observation]:
+        """The record that people may correct, and the table that it rests on; raises InputError (`referee.reread`)."""
+        return last_table(self._session.ledger, self._ruled_on)
+
+    def reread(self, pieces: Sequence[Told]) -> Reread:
+        """That table judged again, with pieces as people say; raises InputError."""
+        return reread(self._session.ledger, self._ruled_on, self._setup, pieces)
 
     def wait(self, stamp: int, timeout_s: float) -> Live:
         """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
@@ -200,6 +210,9 @@ class Referee:
         if ledger.paused:
             self._judged = None
             self._tell("paused", "The referee looks away until somebody says to go on.")
+        elif ledger.outcome is not None and ledger.resigned:
+            self._judged = None
+            self._tell("waiting", f"The game is over: {ledger.outcome}.")
         elif seen.hand:
             self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
@@ -239,13 +252,15 @@ class Referee:
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
-        verdict = ledger.engine.judge(ledger.state, settled, self._before(ledger), self._setup.board)
+        verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
         event = fact_of(verdict, _document(settled, ledger))
-        if event is not None and not self._repeats(verdict, settled, ledger):
+        if _begun_before(verdict, ledger):
+            self._ruled_on.keep(ledger.standing[-1].seq, settled)
+        elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
-            self._ruled_on[record.seq] = settled
+            self._ruled_on.keep(record.seq, settled)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
@@ -271,10 +286,6 @@ class Referee:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
         return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
-
-    def _before(self, ledger: Ledger) -> Observation | None:
-        """The table on which the last ruling that stands was made by eye; None if this run of the program has made none."""
-        return next((self._ruled_on[seq] for seq in ledger.seen_in if seq in self._ruled_on), None)
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:
@@ -304,6 +315,11 @@ def _unchanged(judged: Observation, settled: Observation) -> bool:
     """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
     outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
     return agree(judged, settled) and outside == was_outside
+
+
+def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
+    """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
+    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
 
 
 def _asked(ledger: Ledger) -> Asked:

@@ -6,7 +6,9 @@ A record is published only after it is on disk.  Safe to use from many threads.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Self, assert_never
 
 import msgspec
@@ -16,9 +18,10 @@ from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
 from referee import view as pages
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from referee.events import (
     Answered,
+    Appealed,
     Asked,
     Choice,
     Corrected,
@@ -28,26 +31,32 @@ from referee.events import (
     Noted,
     Paused,
     Record,
+    Resigned,
     Resumed,
     Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
+    Upheld,
 )
 from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
 from table.errors import InputError
 
+RECORDS_KEPT = 200
+"""The newest records of a session stay in memory, an evening's would not fit beside the eyes; older ones are read from the log."""
+
 
 class Session:
     """One session on an open log."""
 
-    def __init__(self, log: Log, records: tuple[Record, ...], games: Games, draw: Draw = draw) -> None:
+    def __init__(self, log: Log, records: tuple[Record, ...], ledger: Ledger, draw: Draw = draw) -> None:
         """Use `begin` or `reopen`."""
         self._log, self._draw = log, draw
-        self._records = list(records)
-        self._ledger = fold(records, games)
+        self._records = deque(records, RECORDS_KEPT)
+        self._seen = next(filter(_shows, reversed(records)), None)
+        self._ledger = ledger
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._changed = threading.Condition(threading.RLock())
@@ -75,7 +84,8 @@ class Session:
             raise
         except ValueError as error:
             raise InputError(f"{started.game}: {error}") from error
-        return cls(log, (log.append(started, at_ms, frame_jpeg=empty_jpeg),), games, draw)
+        record = log.append(started, at_ms, frame_jpeg=empty_jpeg)
+        return cls(log, (record,), begin(record, games), draw)
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
@@ -83,12 +93,8 @@ class Session:
 
         Raises InputError for no such session, or one whose moves are not legal by these engines.
         """
-        try:
-            return cls(log, log.records(session), engines.GAMES if games is None else games)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"{log.path}: session {session}: expected moves that are legal by this version's rules: {error}") from error
+        records = log.records(session)
+        return cls(log, records, fold(records, engines.GAMES if games is None else games, f"{log.path}: session {session}"))
 
     @property
     def ledger(self) -> Ledger:
@@ -122,6 +128,7 @@ class Session:
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
         self._ledger = apply(self._ledger, record)
         self._records.append(record)
+        self._seen = record if _shows(record) else self._seen
         self._changed.notify_all()
         return record
 
@@ -188,6 +195,8 @@ class Session:
                 return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
             case Roll():
                 return self._rolled(command)
+            case Appeal() | Uphold() | Resign():
+                return self._objected(command)
             case Pause():
                 if self._ledger.paused:
                     raise InputError("pause: the referee is looking away already")
@@ -200,6 +209,23 @@ class Session:
                 return GameStarted(players=command.players or self._ledger.players, rulings=self._ledger.options)
             case _:
                 assert_never(command)
+
+    def _objected(self, command: Appeal | Uphold | Resign) -> Event:
+        if isinstance(command, Uphold):
+            return Upheld(upholds=command.appeal, decided_by=command.decided_by, said=f"{command.decided_by} heard the appeal: the ruling stands.")
+        if command.player not in self._ledger.left:
+            raise InputError(f"expected a player who has not resigned ({', '.join(self._ledger.left)}), got {command.player!r}")
+        name = command.player.capitalize()
+        if isinstance(command, Resign):
+            if self._ledger.outcome is not None:
+                raise InputError("resign: the game is over")
+            return Resigned(player=command.player, decided_by=command.decided_by, said=f"{name} resigns.")
+        appealed = {(event.appeals, event.player) for open_one in self._ledger.appeals if isinstance(event := open_one.event, Appealed)}
+        if (command.record, command.player) in appealed:
+            raise InputError(f"appeal: {command.player} has appealed against record {command.record} already")
+        reason = f": {command.reason}" if command.reason else "."
+        said = f"{name} appeals against record {command.record}{reason}"
+        return Appealed(appeals=command.record, player=command.player, reason=command.reason, said=said)
 
     def _answered(self, answer: Answer) -> Answered:
         question = self._ledger.question
@@ -252,16 +278,19 @@ class Session:
         with self._changed:
             return self._append(SessionEnded(reason=reason))
 
-    def records(self, after: int = 0) -> tuple[Record, ...]:
-        """Records of this session with seq > `after`."""
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """Records of this session with seq > `after`, the first `most` of them; what is not kept in memory comes from the log."""
         with self._changed:
-            return tuple(record for record in self._records if record.seq > after)
+            last = self._ledger.seq
+            kept = tuple(self._records) if after >= self._records[0].seq - 1 or self._records[0].seq == self.id else None
+        found = self._log.records(self.id, after, most) if kept is None else (record for record in kept if record.seq > after)
+        return tuple(record for record in islice(found, most) if record.seq <= last)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
-        """As `records`, but waits until there is at least one; empty when the time is over or the session was closed."""
+        """As `records`, RECORDS_KEPT at most, but waits until there is at least one; empty when the time is over or the session was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
-            return self.records(after)
+        return self.records(after, RECORDS_KEPT)
 
     def subscribe(self, after: int = 0) -> Iterator[Record]:
         """Every record with seq > `after`, each once and in order, as they come; ends when the session is closed."""
@@ -283,10 +312,15 @@ class Session:
 
     def frame(self, seq: int) -> bytes | None:
         """The JPEG kept with a record of this session, or None."""
-        return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1)) else None
+        return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1, 1)) else None
 
     def view(self) -> dict[str, Any]:
         """All that a page shows, as plain data ready for JSON (see `referee.view.view`)."""
         with self._changed:
-            ledger, records = self._ledger, tuple(self._records)
-        return pages.view(ledger, records)
+            ledger, records, seen = self._ledger, tuple(self._records), self._seen
+        return pages.view(ledger, records, seen)
+
+
+def _shows(record: Record) -> bool:
+    """Does it hold a table as it was seen?"""
+    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None

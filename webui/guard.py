@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import secrets
 from collections.abc import Collection
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
@@ -18,7 +19,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -33,11 +34,14 @@ SAID = {
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people."""
+    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people.
 
-    def __init__(self, status: int, code: str, said: str) -> None:
+    With `retry_s` it is worth asking again after so many seconds.
+    """
+
+    def __init__(self, status: int, code: str, said: str, retry_s: int | None = None) -> None:
         super().__init__(said)
-        self.status, self.code, self.said = status, code, said
+        self.status, self.code, self.said, self.retry_s = status, code, said, retry_s
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
@@ -64,7 +68,10 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.errorhandler(Refusal)
     def refused(refusal: Refusal) -> Response:
-        return error(refusal.status, refusal.code, refusal.said)
+        response = error(refusal.status, refusal.code, refusal.said)
+        if refusal.retry_s is not None:
+            response.headers["Retry-After"] = str(refusal.retry_s)
+        return response
 
     @app.errorhandler(HTTPException)
     def http_error(exception: HTTPException) -> Response:
@@ -91,6 +98,14 @@ def error(status: int, code: str, said: str) -> Response:
     return response
 
 
+def json_body() -> Any:
+    """The document that a program sent; raises Refusal where it is none."""
+    try:
+        return request.get_json()
+    except RecursionError as error:
+        raise Refusal(400, "bad_request", "Expected a document in JSON, got brackets within brackets.") from error
+
+
 def at_home(host: str) -> bool:
     """Is this an address, or a name that only this network can have given?
 
@@ -107,13 +122,14 @@ def refuse_cross_site() -> None:
     """Only this panel's own pages, or a program that is no browser, may change anything."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     foreign = Refusal(403, "cross_site", "This request came from another site; nothing was done. Use the panel itself.")
-    if site is not None and site != "same-origin":
+    if site == "same-origin":
+        return  # a browser says so itself; to a form sent without a script it may add "Origin: null"
+    if site is not None:
         raise foreign
     if origin is not None and urlsplit(origin).netloc != request.host:
         raise foreign
     if (
-        site is None
-        and origin is None
+        origin is None
         and not request.is_json
         and not hmac.compare_digest(request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode())
     ):

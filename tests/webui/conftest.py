@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from flask.testing import FlaskClient
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
 from referee.loop import Live
+from referee.reread import Reread, Told
 from table.clearance import clearance
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
@@ -143,6 +144,8 @@ def sample_view() -> dict[str, Any]:
         "scores": {"blue": 3, "yellow": 5},
         "ends": [{"winner": "yellow", "points": 2}, {"winner": "blue", "points": 3}, {"winner": "yellow", "points": 3}],
         "outcome": None,
+        "resigned": [],
+        "appeals": [],
         "earlier_games": [],
         "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
         "observation": observation_document(seen),
@@ -208,6 +211,8 @@ class FakeLive:
         self.latest = Live(status="waiting", said="Waiting for blue's throw.", stamp=1, frame_seq=88, at_ms=22_000, observation=seen_end())
         self.picture: bytes | None = picture()
         self.checks = 0
+        self.told: list[Told] = []
+        self.no_table: Exception | None = None
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
@@ -218,11 +223,30 @@ class FakeLive:
     def check_again(self) -> None:
         self.checks += 1
 
+    def last_table(self) -> tuple[int, Observation]:
+        if self.no_table is not None:
+            raise self.no_table
+        return 16, seen_end()
+
+    def reread(self, pieces: Sequence[Told]) -> Reread:
+        self.told = list(pieces)
+        if self.no_table is not None:
+            raise self.no_table
+        return Reread(
+            16, "Blue's piece lies nearer.", (("this is what happened", ("throw blue large 9.00", "void")),), ("blue large was read as red",)
+        )
+
 
 @pytest.fixture
 def question() -> dict[str, Any]:
     """An open question, as a view has it."""
     return copy.deepcopy(QUESTION)
+
+
+@pytest.fixture
+def verdict_row() -> Callable[..., dict[str, Any]]:
+    """verdict_row(14, "blue", "Blue leads.", kind="noted"): a line of a view's verdicts."""
+    return verdict
 
 
 @pytest.fixture(name="storm_table")
@@ -257,17 +281,50 @@ def app(session: FakeSession, live: FakeLive) -> Flask:
     return create_app(session, live)
 
 
+def join(app: Flask, code: str) -> FlaskClient:
+    """A browser that has given a code."""
+    client = app.test_client()
+    assert client.post("/join", data={"code": code}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    return client
+
+
 @pytest.fixture
-def client(app: Flask) -> FlaskClient:
+def as_host() -> Callable[[Flask], FlaskClient]:
+    """as_host(app): a browser that has given the host's code."""
+    return lambda app: join(app, app.extensions["access"].codes.now.host)
+
+
+@pytest.fixture
+def as_player() -> Callable[[Flask, str], FlaskClient]:
+    """as_player(app, "blue"): a browser that has given the table's code and holds a seat; with "" it has none."""
+
+    def sit(app: Flask, seat: str) -> FlaskClient:
+        client = join(app, app.extensions["access"].codes.now.table)
+        if seat:
+            assert client.post("/seat", data={"seat": seat}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+        return client
+
+    return sit
+
+
+@pytest.fixture
+def spectator(app: Flask) -> FlaskClient:
+    """A browser that has given no code."""
     return app.test_client()
 
 
+@pytest.fixture
+def client(app: Flask, as_host: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    """A host's browser."""
+    return as_host(app)
+
+
 class Panel:
-    """The panel in a process of its own (standin.py)."""
+    """The panel in a process of its own (standin.py): its address, and the codes of hosts and players."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        self.url = process.stdout.readline().strip()
+        self.url, self.host_code, self.table_code = process.stdout.readline().split()
 
     def change(self, **wanted: Any) -> list[dict[str, Any]]:
         """Change what the stand-ins say; gives the commands that the session has had."""

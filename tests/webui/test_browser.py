@@ -116,8 +116,21 @@ def browser(chromium) -> Browser:
     return chromium.fresh()
 
 
+def open_as_host(browser: Browser, panel: Any) -> None:
+    """Come in by the link that brings the host's code."""
+    browser.open(f"{panel.url}/join#{panel.host_code}")
+    loaded(browser)
+    assert browser.run("location.pathname") == "/"
+
+
+def loaded(browser: Browser) -> None:
+    """Wait for the page that comes next."""
+    while browser.read().get("method") != "Page.loadEventFired":
+        pass
+
+
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     browser.until("document.querySelectorAll('svg.plan .piece').length === 9")
     browser.run("window.stayed = true; document.querySelector('#evidence').open = true")
 
@@ -139,7 +152,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
 
 
 def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(browser, panel, question):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
     browser.until("document.querySelector('.choices button')")
     browser.run("window.stayed = true; document.querySelector('#answer-name').focus(); document.querySelector('#answer-name').value = 'Ann'")
@@ -159,7 +172,7 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
 
 
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     browser.run("document.querySelector('#correct-moves').name = 'surprise'; document.querySelector('#correct form').requestSubmit()")
     browser.until("document.querySelector('.notice')?.textContent.includes('surprise')")
     panel.change(record=True)
@@ -169,11 +182,27 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     browser.until("document.querySelector('.notice') === null")
 
 
+def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser, panel):
+    browser.call("Network.clearBrowserCookies")
+    browser.open(panel.url)
+    browser.run(f"document.querySelector('#code').value = '{panel.table_code.lower()}'")
+    browser.run("document.querySelector('#enter').requestSubmit()")
+    loaded(browser)
+    assert browser.run("location.pathname") == "/play"
+    browser.run("document.querySelector('button[value=blue]').click()")
+    browser.until("document.querySelector('.whose')?.textContent === 'Your turn'")
+    open_as_host(browser, panel)
+    assert panel.host_code not in json.dumps(browser.call("Page.getNavigationHistory"))
+    assert browser.run("document.cookie") == ""
+    assert not [url for url in browser.fetched if panel.host_code in url.partition("#")[0]]
+    assert browser.complaints == []
+
+
 @pytest.mark.parametrize("width", [360, 390, 768, 1024, 1920, 3840])
 def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, question, width):
     panel.change(view={"question": question, "phase": "asking"})
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
     heights = browser.run("[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b => b.getBoundingClientRect().height)")
     assert heights
@@ -182,7 +211,7 @@ def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, 
 
 
 def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     reached = []
     for _ in range(40):
         browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
@@ -195,13 +224,15 @@ def corners():
     """A photograph with four cards, on a page of its own."""
     cards = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(cards, float))
-    with listen(port=0) as listening, serving(create_corners_app(guide), listening):
-        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    app = create_corners_app(guide)
+    with listen(port=0) as listening, serving(app, listening):
+        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/join#{app.extensions['access'].link}"
 
 
 def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
     guide, url = corners
     browser.open(url)
+    loaded(browser)
     browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
     browser.run("document.querySelector('#handle-1').focus()")
     for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
@@ -228,4 +259,5 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
 def test_the_page_of_corners_fits(browser, corners, width):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.open(corners[1])
+    loaded(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")

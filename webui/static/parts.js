@@ -63,7 +63,7 @@ const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 let loading = false;
 
 export async function show(frame) {
-  if (frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
+  if (!camera || frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
   loading = true;
   const next = new Image();
   next.src = `${camera.dataset.url}?frame=${frame}`;
@@ -80,6 +80,7 @@ export async function show(frame) {
 // ---- forms and links without leaving the page -------------------------------------------------------------------------
 
 document.addEventListener("submit", async (event) => {
+  if ("leave" in event.target.dataset) return; // it leads to another page
   event.preventDefault();
   const form = event.target;
   const button = event.submitter;
