@@ -17,6 +17,7 @@ import engines
 from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
 from referee import view as pages
+from referee.appeal import alternatives
 from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Undo
 from referee.events import (
     Answered,
@@ -35,7 +36,7 @@ from referee.events import (
     Undone,
 )
 from referee.facts import fact_of
-from referee.ledger import Games, Ledger, apply, begin, fold
+from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold
 from referee.log import Log
 from table.errors import InputError
 
@@ -226,6 +227,13 @@ class Session:
         if ledger.earlier is not None:
             return ledger.game_seq
         raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+
+    def alternatives(self, seq: int) -> tuple[Choice, ...]:
+        """What else may have happened where record `seq` was ruled, to be sent as a Correct: see `referee.appeal`.  Raises InputError."""
+        with self._changed:
+            ledger = self._ledger
+        check_ruling(ledger, seq)
+        return alternatives(ledger, self.records(seq - 1, 1)[0])
 
     def end(self, reason: str = "") -> Record:
         """Say that nobody plays on in this session; its log stays."""
