@@ -38,7 +38,7 @@ from vision.watch import Watch
 from webui.stream import Streams, follow
 
 MARK, NEXT_MARK = "<!-- `make bench-evening` writes what follows -->\n", "<!-- `make bench-kill` writes what follows -->\n"
-WIDTH_PX, PERIOD_MS = 1640, 1000
+WIDTH_PX, PERIOD_MS = 1640, 2000
 TABLE_MS = 30_000
 """How long people take for a throw."""
 TARGETS_MM = (270.0, 320.0)
@@ -93,6 +93,11 @@ class Evening:
         self._seq += 1
         return frame
 
+    @property
+    def drawn(self) -> int:
+        """Bytes of its pictures."""
+        return sum(picture.nbytes for pictures in self._pictures for picture in pictures)
+
     def _end(self) -> None:
         """The leader throws no more; after thirteen points another game begins."""
         self._session.command(Declare(moves=("stop red",), decided_by="red"))
@@ -128,7 +133,7 @@ def play(path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int 
     with Log(path, frames_bytes) as log, closing(Session.begin(log, started)) as session:
         camera = Evening(setup, session, path, until_ms)
         referee = Referee(camera, setup, Watch(), session)
-        page = threading.Thread(target=lambda: [session.view() for _ in follow(session, referee, Streams(), 0, "page")])
+        page = threading.Thread(target=_watch, args=(session, referee))
         page.start()
         referee.run()
         session.close()
@@ -136,11 +141,17 @@ def play(path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int 
     return camera, session
 
 
+def _watch(session: Session, referee: Referee) -> None:
+    """A page: it follows the events and asks for the state with each."""
+    for _ in follow(session, referee, Streams(), 0, "page"):
+        session.view()
+
+
 TEXT = """## What an evening takes
 
-Measured {date} (commit {commit}) on {machine}, Python {python}. {last} hours of Ice Boule by a simulated clock, a throw every {table} s, before a
-camera of {width} pixels a row: real eyes on drawn pictures, judge, log and a page that follows; {rulings:.0f} records an hour. Pictures had
-room for {room} MB (2 GB usually).
+Measured {date} (commit {commit}) on {machine}, Python {python}. {last} hours of Ice Boule by a simulated
+clock, a throw every {table} s, before a camera of {width} pixels a row: real eyes on drawn pictures, judge, log and a page that follows;
+{rulings:.0f} records an hour. Pictures had room for {room} MB (2 GB usually). The drawn pictures take {drawn} MB of the memory.
 
 | after | memory | the log's files | of these pictures | records |
 |---|---|---|---|---|
@@ -172,6 +183,7 @@ def main(hours: int, out: Path) -> None:
         width=WIDTH_PX,
         rulings=held[-1].records / hours,
         room=FRAMES_BYTES // 10**6,
+        drawn=camera.drawn // 10**6,
         rows="\n".join(rows),
         record=(held[-1].disk - held[1].disk) / (held[-1].records - held[1].records) / 1000,
         settled=2,

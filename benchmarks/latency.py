@@ -286,7 +286,7 @@ def _waits_ms(film: Film, taken_ms: Sequence[int], records: Sequence[Record], ca
 TEXT = """# How long a verdict takes
 
 Measured {date} (commit {commit}) on {cores} cores {machine}, Python {python}, OpenCV {opencv}; other programs were using the machine
-(load {load:.1f}). `make bench-latency` writes this page.
+(load {load:.1f}{first}). `make bench-latency` writes this page.
 
 Simulated players are filmed with {width} pixels a row, {fps} pictures a second, for {film} s of each game. Then the film runs in real time: JPEGs
 decoded as they come, eyes, judge, log on disk, the panel's web server, and a page that listens to its events and fetches {pages} pictures a second.
@@ -332,6 +332,7 @@ def main(names: tuple[str, ...], seconds: int, idle: float, out: Path) -> None:
         python=platform.python_version(),
         opencv=cv2.__version__,
         load=os.getloadavg()[1],
+        first="" if os.sched_getscheduler(0) == os.SCHED_OTHER else "; the referee ran before them: `chrt -f 5`",
         width=WIDTH_PX,
         fps=1000 // PERIOD_MS,
         film=seconds,
