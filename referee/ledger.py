@@ -165,7 +165,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Resumed():
             return replace(now, paused=False)
         case Reopened():
-            return now
+            return replace(now, ended=False)
         case SessionEnded():
             return replace(now, ended=True)
         case _:

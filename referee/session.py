@@ -123,7 +123,7 @@ class Session:
         """Do what people say; raises InputError where it cannot be done now, in one line for them."""
         with self._changed:
             if self._closed or self._ledger.ended:
-                raise InputError("the session has ended: begin another one")
+                raise InputError(f"the session has ended: begin another one, or go on with it: rinkside play --resume {self.id}")
             event = self._event(command)
             try:
                 return self._append(event)
