@@ -27,6 +27,7 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.sequences import GAMES
 from referee.command import Command
 from referee.events import Record
 from referee.ledger import Ledger
@@ -322,7 +323,7 @@ def main(names: tuple[str, ...], seconds: int, idle: float, out: Path) -> None:
         print(f"{name}: filmed", file=sys.stderr)
         measured.append(measure(film, idle))
         print(measured[-1], file=sys.stderr)
-    rows = [_row(one.game, one.waits_ms, f"{one.frames_per_s:.1f} | {one.core:.0%}") for one in measured]
+    rows = [_row(GAMES[one.game], one.waits_ms, f"{one.frames_per_s:.1f} | {one.core:.0%}") for one in measured]
     rows.append(_row("all", [wait for one in measured for wait in one.waits_ms], " | "))
     text = TEXT.format(
         date=datetime.date.today().isoformat(),
