@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-hardware bench-kill clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-hardware bench-kill bench-latency bench-evening clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -50,6 +50,12 @@ bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and w
 
 bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and write what is left into docs/LOG.md
 	@$(BIN)/python -m benchmarks.kill
+
+bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the panel, and what waiting costs, and write docs/LATENCY.md
+	@$(BIN)/python -m benchmarks.latency
+
+bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write what memory and disk they take into docs/LOG.md
+	@$(BIN)/python -m benchmarks.evening
 
 bench-games: $(VENV)/ready-dev  ## referee simulated games of all kinds and write docs/GAMES.md
 	@$(BIN)/python -m benchmarks.games

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from engines import ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
 from engines.errors import Violation
 from engines.rulings import Ruling
-from engines.verdict import Accepted, Ambiguous, Verdict
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
 from table.observation import Observation
 
@@ -79,6 +79,9 @@ class Game(Rules, Protocol):
 
         Raises InvalidNotation where no choice agrees, AmbiguousMove where several do.
         """
+
+    def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
+        """What else may have happened where `moves` were ruled in a state, played or tried: the neighbours, nearest first, all legal."""
 
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
         """What the game measures on a table, as plain data to be kept with the observation; empty where nothing is."""

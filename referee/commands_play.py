@@ -89,7 +89,12 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", help="Colours in turn order, as in blue,yellow [default: those in table.json].")
-@click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: as it was begun, so it is played on.")
+@click.option(
+    "--resume",
+    metavar="SESSION",
+    type=click.IntRange(1),
+    help="Go on with a session of the log, ended or cut off, as it was begun.",
+)
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 @click.option("--set-up", is_flag=True, help="Choose game, players, names and options on a page before it begins.")

@@ -203,7 +203,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Resumed():
             return replace(now, paused=False)
         case Reopened():
-            return now
+            return replace(now, ended=False)
         case SessionEnded():
             return replace(now, ended=True)
         case _:
@@ -255,6 +255,11 @@ def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
     return ledger
 
 
+def state_before(ledger: Ledger, seq: int) -> Any:
+    """The engine's state in which record `seq` of this game was ruled, by what counts now."""
+    return _recount(ledger, (entry for entry in ledger.standing if entry.seq < seq)).state
+
+
 def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
@@ -263,11 +268,16 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     return _count(settled, new) if new.moves else settled
 
 
-def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
-    if corrected.corrects not in ledger.rulings:
-        raise InputError(f"record {corrected.corrects} is no ruling of this game, so it cannot be corrected")
+def check_ruling(ledger: Ledger, seq: int) -> None:
+    """Raises InputError, for people, where a record cannot be corrected now."""
+    if seq not in ledger.rulings:
+        raise InputError(f"record {seq} is no ruling of this game, so it cannot be corrected")
     if ledger.question is not None:
         raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
+
+
+def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
+    check_ruling(ledger, corrected.corrects)
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None

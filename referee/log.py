@@ -36,7 +36,8 @@ _TABLES = (
 _ROWS = "SELECT r.seq, r.session, r.at_ms, r.event, f.seq IS NOT NULL FROM records r LEFT JOIN frames f ON f.seq = r.seq"
 _SUMMARIES = """
 SELECT r.session, coalesce(min(iif(r.seq = r.session, NULL, r.at_ms)), min(r.at_ms)), max(r.at_ms), count(*), count(f.seq),
-       sum(json_extract(r.event, '$.fact') = 'ruled'), max(json_extract(r.event, '$.fact') = 'session_ended')
+       sum(json_extract(r.event, '$.fact') = 'ruled'),
+       max(iif(json_extract(r.event, '$.fact') = 'session_ended', r.seq, 0)) > max(iif(json_extract(r.event, '$.fact') = 'reopened', r.seq, 0))
 FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r.session"""
 
 

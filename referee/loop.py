@@ -227,6 +227,8 @@ class Referee:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
             self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
+        elif self._blind is not None and _read_once(self._blind, settled) and self._said_at == ledger.seq:
+            self._tell("cannot see", self._said)
         else:
             self._judge(frame, settled, ledger)
 
@@ -320,6 +322,11 @@ def _unchanged(judged: Observation, settled: Observation) -> bool:
 def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
     """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
     return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
+
+
+def _read_once(a: Observation, b: Observation) -> bool:
+    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
+    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles"))
 
 
 def _asked(ledger: Ledger) -> Asked:

@@ -50,11 +50,10 @@ def opening(
 def reopened(log: Log, number: int, setup: Setup, camera: str, at: datetime, empty_jpeg: bytes | None = None) -> Session:
     """A session of the log, to go on with; that it was reopened is a fact of its own.
 
-    Raises InputError for one that has ended or whose pieces this table does not know.
+    One that has ended goes on too: whoever stopped Rinkside may not have meant the game.  Raises InputError for one whose pieces
+    this table does not know.
     """
     session = Session.reopen(log, number)
-    if session.ledger.ended:
-        raise InputError(f"{log.path}: session {number}: expected one that goes on, but it has ended; begin another one")
     _check_players(session.ledger.players, setup)
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     session.append(Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version), empty_jpeg)

@@ -55,7 +55,7 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
     where = f"{log.path}: session {session}"
     with recorded(records[0], where):
         ledger = begin(records[0], games)
-    again.open(records[0])
+    again.open(records[0], ledger)
     for record in records[1:]:
         match record.event:
             case Ruled() | Asked() as event if event.observation is not None:
@@ -65,7 +65,7 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
             case Answered() | Corrected() | Declared():
                 yield Rejudged(record, not_judged=PEOPLE)
             case Reopened():
-                again.open(record)
+                again.open(record, ledger)
         with recorded(record, where):
             ledger = apply(ledger, record)
 
@@ -75,14 +75,18 @@ class _Again:
 
     def __init__(self, log: LogReader, observe: Observe) -> None:
         self._log, self._observe = log, observe
+        self._ruled_on: RuledOn[Observation | str] = RuledOn()
 
-    def open(self, record: Record) -> None:
-        """The program was started: with this table, and no memory of another."""
+    def open(self, record: Record, ledger: Ledger) -> None:
+        """The program was started: with this table, and no memory of another but a set-up, which is looked at again and not ruled twice."""
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
         self._setup: Setup = parse_table(started.table, f"{self._log.path}: record {record.seq}: table")
         self._empty = self._frame(record)
-        self._ruled_on: RuledOn[Observation | str] = RuledOn()
+        set_up = self._ruled_on.before(ledger) if ledger.standing and not ledger.standing[-1].moves else None
+        self._ruled_on = RuledOn()
+        if set_up is not None:
+            self._ruled_on.keep(ledger.standing[-1].seq, set_up)
 
     def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""

@@ -18,6 +18,7 @@ from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
 from referee import view as pages
+from referee.appeal import alternatives
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from referee.events import (
     Answered,
@@ -40,7 +41,7 @@ from referee.events import (
     Upheld,
 )
 from referee.facts import fact_of
-from referee.ledger import Games, Ledger, apply, begin, fold
+from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold
 from referee.log import Log
 from table.errors import InputError
 
@@ -136,7 +137,7 @@ class Session:
         """Do what people say; raises InputError where it cannot be done now, in one line for them."""
         with self._changed:
             if self._closed or self._ledger.ended:
-                raise InputError("the session has ended: begin another one")
+                raise InputError(f"the session has ended: begin another one, or go on with it: rinkside play --resume {self.id}")
             event = self._event(command)
             try:
                 return self._append(event)
@@ -272,6 +273,13 @@ class Session:
         if ledger.earlier is not None:
             return ledger.game_seq
         raise InputError("undo: nothing was ruled yet, so there is nothing to take back")
+
+    def alternatives(self, seq: int) -> tuple[Choice, ...]:
+        """What else may have happened where record `seq` was ruled, to be sent as a Correct: see `referee.appeal`.  Raises InputError."""
+        with self._changed:
+            ledger = self._ledger
+        check_ruling(ledger, seq)
+        return alternatives(ledger, self.records(seq - 1, 1)[0])
 
     def end(self, reason: str = "") -> Record:
         """Say that nobody plays on in this session; its log stays."""

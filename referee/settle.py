@@ -15,6 +15,8 @@ from table.observation import Observation, SeenCounter, SeenPiece
 from table.solids import Array
 
 HOLD_MS = 500
+EARLY = 0.04
+"""A camera's pictures come now and then too early by about this share of the hold; nobody waits for another one because of that."""
 STILL_DEG = 3.0
 DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same place."""
@@ -48,6 +50,7 @@ class Settle:
     def __init__(self, hold_ms: int = HOLD_MS) -> None:
         self.hold_ms = hold_ms
         self._first: Observation | None = None
+        self._since_ms = 0
         self._last_ms = 0
         self._calm_ms = 0
 
@@ -64,12 +67,12 @@ class Settle:
         if seen.hand or seen.moving:
             self.disturb()
             return None
-        if self._first is None or seen.at_ms < self._last_ms:
-            self._first, self._calm_ms = seen, seen.at_ms
-        elif not agree(self._first, seen):
-            self._first = seen
+        begins = self._first is None or seen.at_ms < self._last_ms
+        if self._first is None or begins or not agree(self._first, seen):
+            self._first, self._since_ms = seen, seen.at_ms - seen.still_ms
+            self._calm_ms = seen.at_ms if begins else self._calm_ms
         self._last_ms = seen.at_ms
-        if seen.at_ms - self._first.at_ms < self.hold_ms:
+        if seen.at_ms - self._since_ms < (1 - EARLY) * self.hold_ms:
             return None
         self._calm_ms = seen.at_ms
         return seen

@@ -98,6 +98,8 @@ class Observation:
     """Something that is no piece reaches over the board."""
     moving: bool = False
     """The picture changes: these are the pieces as they were read last, not as they are now."""
+    still_ms: int = 0
+    """For so long before `at_ms` the picture has been the same, as far as the eyes know."""
     unread_mm: tuple[Array, ...] = ()
     """Places (2,) on the board where something that looks like a piece lies that none of the pieces explains."""
     tiles: dict[str, bool] | None = None

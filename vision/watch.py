@@ -38,22 +38,22 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._last: Thumb | None = None
+        self._last: tuple[Thumb, int] | None = None
         self._read: tuple[Thumb, Observation | Unusable] | None = None
         self._reader = TableReader()
 
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
         thumb, last = _thumb(frame), self._last
-        self._last = thumb
+        self._last = thumb, frame.at_ms
         if self._read is not None and _same(self._read[0], thumb):
             return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms)
-        if last is not None and not _same(last, thumb):
+        if last is not None and not _same(last[0], thumb):
             if self._read is not None and isinstance(self._read[1], Observation):
                 return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, "the picture has not come to rest yet")
         seen = _with_note(observe(frame, setup, reference, self._reader), self._read[1] if self._read else None, setup)
         self._read = thumb, seen
-        return seen
+        return replace(seen, still_ms=max(0, frame.at_ms - last[1])) if last is not None and isinstance(seen, Observation) else seen
 
 
 def _with_note(seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup) -> Observation | Unusable:

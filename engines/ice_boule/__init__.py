@@ -1,5 +1,6 @@
 """Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .8."""
 
+from engines.ice_boule.appeal import alternatives
 from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import hear, judge, judge_answer, judge_stop
 from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
@@ -10,6 +11,7 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "alternatives",
     "hear",
     "judge",
     "judge_answer",

@@ -71,6 +71,17 @@ def rank_layout(layout: Layout) -> Ranking:
     return Ranking(tuple(range(count)), layout.lies, nearer, equal)
 
 
+def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
+    """A layout in which the piece after `at` is known to be as near as the one there, or else nearer than it."""
+    ranking, order = rank_layout(layout), list(range(len(layout.lies)))
+    nearer, alike = ranking.nearer.copy(), ranking.equal.copy()
+    nearer[at, at + 1], nearer[at + 1, at] = False, not equal
+    alike[at, at + 1] = alike[at + 1, at] = equal
+    if not equal:
+        order[at], order[at + 1] = at + 1, at
+    return _ordered(ranking, order, nearer, alike)
+
+
 def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout) -> Ranking:
     """What a measurement knows, and what was known before about pieces that did not move.
 

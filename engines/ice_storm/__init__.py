@@ -1,5 +1,6 @@
 """Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules, rulings ice_storm.1 to .11."""
 
+from engines.ice_storm.appeal import alternatives
 from engines.ice_storm.document import state_document
 from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
@@ -12,6 +13,7 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "alternatives",
     "hear",
     "judge",
     "judge_answer",

@@ -1,5 +1,6 @@
 """Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere, and rulings icebreaker.1 to .3."""
 
+from engines.icebreaker.appeal import alternatives
 from engines.icebreaker.document import state_document
 from engines.icebreaker.judge import hear, judge, set_up
 from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
@@ -12,6 +13,7 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "alternatives",
     "hear",
     "judge",
     "judge_answer",

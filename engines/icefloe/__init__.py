@@ -1,5 +1,6 @@
 """IceFloe: stay afloat while votes take the ice from under you.  Printed rules, and rulings icefloe.1 to .8."""
 
+from engines.icefloe.appeal import alternatives
 from engines.icefloe.document import state_document
 from engines.icefloe.hearing import hear
 from engines.icefloe.judge import judge
@@ -13,6 +14,7 @@ __all__ = [
     "NAME",
     "RULINGS",
     "State",
+    "alternatives",
     "hear",
     "judge",
     "judge_answer",

@@ -2,6 +2,7 @@
 
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
+from engines.zamboni_wars.appeal import alternatives
 from engines.zamboni_wars.board import Board
 from engines.zamboni_wars.document import state_document
 from engines.zamboni_wars.heard import hear
@@ -15,6 +16,7 @@ __all__ = [
     "RULINGS",
     "Board",
     "State",
+    "alternatives",
     "hear",
     "judge",
     "judge_answer",

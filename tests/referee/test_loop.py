@@ -67,6 +67,23 @@ def test_what_cannot_be_seen_is_said_once_and_tried_again(referee, session, hold
     assert rulings(session) == [(500, "cannot_see", "red"), (2000, "accepted", "red")]
 
 
+def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(log, started, games, film_of, seen, piece):
+    judged = []
+
+    def judge(*table):
+        judged.append(table)
+        return games["pegs"].judge(*table)
+
+    unsure = seen(0, piece("red", 50, 50, colour_probability=0.6))
+    again = seen(0, piece("red", 50, 50, colour_probability=0.6))
+    film = film_of(*(dataclasses.replace(one, at_ms=1000 * k + 100 * step) for k, one in enumerate((unsure, again)) for step in range(10)))
+    session = Session.begin(log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})})
+    referee = Referee(film, SimpleNamespace(board=None), film.observe, session)
+    referee.run()
+    assert len(judged) == 2, "once for each reading"
+    assert rulings(session) == [(500, "cannot_see", "red")]
+
+
 def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, piece, blue):
     leans = piece("red", 50, 50, pose="leaning")
     statuses = []

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from referee.command import Undo
 from referee.events import Ruled, SessionStarted
 from referee.log import Log
 from referee.opening import opening, parse_names, reopened
@@ -38,11 +39,21 @@ def test_a_session_that_was_cut_off_goes_on_where_it_was(path):
         assert parse_table(log.records(1)[2].event.table) == SETUP
 
 
-def test_a_session_that_has_ended_stays_ended(path):
+def test_a_session_that_was_ended_goes_on_too(path):
+    """Ctrl-C at the wrong moment, or a Pi that was shut down for dinner, costs nobody a game."""
     with Log(path) as log:
-        Session.reopen(log, 1).end("everybody went home")
-        with pytest.raises(InputError, match="session 1: expected one that goes on, but it has ended"):
-            reopened(log, 1, SETUP, "folder frames", BEGUN)
+        session = Session.reopen(log, 1)
+        session.end("Rinkside was ended")
+        with pytest.raises(InputError, match=r"the session has ended: .* rinkside play --resume 1$"):
+            session.command(Undo())
+        assert log.sessions()[0].ended
+        again = reopened(log, 1, SETUP, "folder frames", BEGUN)
+        assert again.view()["phase"] == "playing"
+        again.command(Undo())
+        assert again.ledger.state.target is None
+        assert not log.sessions()[0].ended
+        again.end()
+        assert log.sessions()[0].ended
 
 
 def test_another_table_cannot_go_on_with_it(path):

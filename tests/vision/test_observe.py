@@ -174,6 +174,9 @@ def test_watching_reads_a_resting_table_once(read):
     back = watch(noisy(5), case.setup)
     assert not back.moving
     assert back.pieces is reads[0].pieces
+    watch(Frame(6, 1500, covered.image), case.setup)
+    rests = watch(Frame(7, 1750, covered.image), case.setup)
+    assert (rests.moving, rests.still_ms, rests.at_ms) == (False, 250, 1750), "it is read one picture after it came to rest"
 
 
 def test_a_camera_that_moved_between_two_readings_is_noticed():

@@ -1,0 +1,200 @@
+"""Eight hours of play by a simulated clock: memory and disk, hour by hour; writes its part of docs/LOG.md (`make bench-evening`).
+
+Red and blue play Ice Boule, the same two ends again and again: each table is drawn a few times before they begin, and lies before the camera for
+as long as people take.  Eyes, settling, judge, session, log and a page's events are the real ones; nobody waits.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import resource
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+from benchmarks.accuracy import ROOT, commit
+from referee.command import Declare, NextGame
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import opening
+from referee.session import Session
+from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage
+from table.setup import Setup
+from table.solids import lying, upright
+from vision.frame import Frame, Image
+from vision.render import Renderer
+from vision.scene import Scene
+from vision.scene_cases import resized
+from vision.watch import Watch
+from webui.stream import Streams, follow
+
+MARK, NEXT_MARK = "<!-- `make bench-evening` writes what follows -->\n", "<!-- `make bench-kill` writes what follows -->\n"
+WIDTH_PX, PERIOD_MS = 1640, 2000
+TABLE_MS = 30_000
+"""How long people take for a throw."""
+TARGETS_MM = (270.0, 320.0)
+"""Where the target stands, in one end and in the next: the last end's own is known by its place."""
+GRAINS = 2
+"""Every table is drawn with the camera's noise so often."""
+FRAMES_BYTES = 100_000_000
+"""Room for pictures: small enough to be filled in the first hours."""
+HOUR_MS = 3_600_000
+
+
+def tables(setup: Setup, x_mm: float) -> Iterator[Tabletop]:
+    """An end that red wins with one piece: nothing, the target, red near it, and blue four times farther away."""
+    size = setup.sizes[-1]
+    table = Tabletop(setup)
+    yield table
+    table = table.with_target(upright(size, x_mm, 280.0, 20.0))
+    yield table
+    for number, (colour, away_mm) in enumerate((("red", 70.0), ("blue", 120.0), ("blue", 140.0), ("blue", 170.0), ("blue", 200.0))):
+        turn = np.radians(200 + 40 * number)
+        solid = lying(size, x_mm + away_mm * np.cos(turn), 280.0 + away_mm * np.sin(turn), 50.0 * number)
+        table = Tabletop(setup, (*table.pieces, table.piece(colour, solid)))
+        yield table
+
+
+class Evening:
+    """A camera before which the tables follow one another; when the last of an end has lain its time, the leader stops.
+
+    `held` are measured at the end of every hour.
+    """
+
+    name, simulated = "simulated camera", True
+
+    def __init__(self, setup: Setup, session: Session, path: Path, until_ms: int) -> None:
+        renderer, rng, stage = Renderer(setup, demo_place()), np.random.default_rng(1), demo_stage(1)
+        scenes = [Scene(stage, table.pieces) for x_mm in TARGETS_MM for table in tables(setup, x_mm)]
+        self._pictures: list[list[Image]] = [[renderer.picture(scene, rng) for _ in range(GRAINS)] for scene in scenes]
+        self._session, self._path, self._until_ms = session, path, until_ms
+        self._seq = 0
+        self.held: list[Held] = []
+
+    def read(self) -> Frame | None:
+        at_ms = self._seq * PERIOD_MS
+        if at_ms and at_ms % HOUR_MS == 0:
+            self.held.append(Held.now(self._path, self._session))
+        if at_ms >= self._until_ms:
+            return None
+        number, since_ms = divmod(at_ms, TABLE_MS)
+        if number and since_ms == 0 and number % (len(self._pictures) // len(TARGETS_MM)) == 0:
+            self._end()
+        frame = Frame(self._seq, at_ms, self._pictures[number % len(self._pictures)][self._seq % GRAINS])
+        self._seq += 1
+        return frame
+
+    @property
+    def drawn(self) -> int:
+        """Bytes of its pictures."""
+        return sum(picture.nbytes for pictures in self._pictures for picture in pictures)
+
+    def _end(self) -> None:
+        """The leader throws no more; after thirteen points another game begins."""
+        self._session.command(Declare(moves=("stop red",), decided_by="red"))
+        if self._session.ledger.winners:
+            self._session.command(NextGame())
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the process holds in memory, the log's file with what SQLite keeps beside it, the pictures in it, bytes; and its records."""
+
+    memory: int
+    disk: int
+    pictures: int
+    records: int
+
+    @classmethod
+    def now(cls, path: Path, session: Session) -> Held:
+        memory = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        disk = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+        records = session.records()
+        pictures = sum(len(session.frame(record.seq) or b"") for record in records if record.frame)
+        return cls(memory, disk, pictures, len(records))
+
+
+def play(path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int = FRAMES_BYTES) -> tuple[Evening, Session]:
+    """An evening until a time, on a log of its own; the session is closed, and as it was left."""
+    setup = resized(demo_setup(), width_px)
+    started = opening("ice_boule", ("red", "blue"), {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+    with Log(path, frames_bytes) as log, closing(Session.begin(log, started)) as session:
+        camera = Evening(setup, session, path, until_ms)
+        referee = Referee(camera, setup, Watch(), session)
+        page = threading.Thread(target=_watch, args=(session, referee))
+        page.start()
+        referee.run()
+        session.close()
+        page.join()
+    return camera, session
+
+
+def _watch(session: Session, referee: Referee) -> None:
+    """A page: it follows the events and asks for the state with each."""
+    for _ in follow(session, referee, Streams(), 0, "page"):
+        session.view()
+
+
+TEXT = """## What an evening takes
+
+Measured {date} (commit {commit}) on {machine}, Python {python}. {last} hours of Ice Boule by a simulated
+clock, a throw every {table} s, before a camera of {width} pixels a row: real eyes on drawn pictures, judge, log and a page that follows;
+{rulings:.0f} records an hour. Pictures had room for {room} MB (2 GB usually). The drawn pictures take {drawn} MB of the memory.
+
+| after | memory | the log's files | of these pictures | records |
+|---|---|---|---|---|
+{rows}
+
+Beside pictures a record takes {record:.0f} kB. From hour {settled} to hour {last} memory grew by {grew:+.1f} MB.
+
+"""
+
+
+@click.command()
+@click.option("--hours", default=8, show_default=True, help="How long they play, by their clock; 3 or more.")
+@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "LOG.md", help="The page to write.")
+def main(hours: int, out: Path) -> None:
+    """Play, measure every hour, and write what was held into the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        camera, _ = play(Path(folder) / "log.sqlite", hours * HOUR_MS)
+    held = camera.held
+    rows = [
+        f"| {hour} h | {one.memory / 1e6:.0f} MB | {one.disk / 1e6:.0f} MB | {one.pictures / 1e6:.0f} MB | {one.records} |"
+        for hour, one in enumerate(held, 1)
+    ]
+    text = TEXT.format(
+        date=datetime.date.today().isoformat(),
+        commit=commit(),
+        machine=f"{platform.machine()} with {os.cpu_count()} cores",
+        python=platform.python_version(),
+        table=TABLE_MS // 1000,
+        width=WIDTH_PX,
+        rulings=held[-1].records / hours,
+        room=FRAMES_BYTES // 10**6,
+        drawn=camera.drawn // 10**6,
+        rows="\n".join(rows),
+        record=(held[-1].disk - held[1].disk) / (held[-1].records - held[1].records) / 1000,
+        settled=2,
+        last=hours,
+        grew=(held[-1].memory - held[1].memory) / 1e6,
+    )
+    before, _, rest = out.read_text(encoding="utf-8").partition(MARK)
+    _, mark, after = rest.partition(NEXT_MARK)
+    out.write_text(before + MARK + "\n" + text + mark + after, encoding="utf-8")
+    print(f"wrote {out}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""What may have happened instead of a move that was ruled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engines.appeal import instead
+from engines.icebreaker import rules
+from engines.icebreaker.board import label
+from engines.icebreaker.moves import Move
+from engines.icebreaker.state import State
+from engines.verdict import Choice
+
+
+def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
+    """Other cells for the same ship, then other ships to the same cell."""
+    return instead(rules, _near, state, moves)
+
+
+def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+    every = list(rules.legal_moves(state))
+    for move in (*(m for m in every if m.from_cell == ruled.from_cell), *(m for m in every if m.to_cell == ruled.to_cell)):
+        yield f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", move

@@ -1,0 +1,41 @@
+"""What people who appeal against a ruling are offered: what else may have happened there, so that one tap puts it on record."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from referee.events import Choice, Corrected, Noted, Record, Ruled
+from referee.ledger import Ledger, apply, state_before
+
+ALTERNATIVES = 12
+"""So many neighbours are offered at most."""
+
+
+def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
+    """What may stand in the place of a ruling of this game: the neighbours of what was ruled, nearest first, then nothing.
+
+    Each agrees with all that was ruled since.  There are none for what was told in secret.
+    """
+    event, seq = record.event, record.seq
+    if isinstance(event, Noted) and event.secret:
+        return ()
+    ruled: tuple[str, ...] = getattr(event, "moves", ())
+    stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
+    near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
+    offered = [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
+    offered += [Choice(label=label, moves=moves) for label, moves in near]
+    if isinstance(event, Ruled):
+        offered += [Choice(label=move, moves=(move,)) for move in event.evidence.get("may_be", ())]
+    nothing = [Choice(label="Nothing happened that counts")] if stood else []
+    legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
+    return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
+
+
+def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
+    """Would all that was ruled since still be legal?"""
+    corrected = Corrected(corrects=seq, moves=choice.moves, decided_by="")
+    try:
+        apply(ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=0, event=corrected))
+    except ValueError:
+        return False
+    return True

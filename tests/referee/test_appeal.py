@@ -1,0 +1,73 @@
+"""Whoever appeals against a ruling is offered what else may have happened there, and each of it can be put on record."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.appeal import ALTERNATIVES
+from referee.command import Correct, Undo
+from referee.events import Asked, Choice, Noted, Ruled, SessionStarted
+from referee.session import Session
+from table.errors import InputError
+
+
+@pytest.fixture
+def storm(log):
+    return Session.begin(log, SessionStarted(game="ice_storm", players=("green", "black", "red")))
+
+
+def throw(session, *moves, verdict="accepted", **more):
+    return session.append(Ruled(verdict=verdict, code="storm.throw", said="", moves=moves, **more))
+
+
+def moves(offered):
+    return [choice.moves for choice in offered]
+
+
+def test_each_that_is_offered_may_replace_the_ruling(storm):
+    first = throw(storm, "throw green c4-c5>c5")
+    throw(storm, "throw black e2")
+    offered = storm.alternatives(first.seq)
+    assert offered[0].moves == ("throw green c4-c5>c4",)
+    assert ("throw green off",) in moves(offered)
+    assert 2 < len(offered) <= ALTERNATIVES
+    for choice in offered:
+        storm.command(Correct(record=first.seq, moves=choice.moves))
+        assert [entry.moves for entry in storm.ledger.standing] == [choice.moves, ("throw black e2",)]
+    again = storm.alternatives(first.seq)[0]
+    assert (again.label, again.moves) == ("As it was ruled before", ("throw green c4-c5>c5",)), "a correction may be appealed against as well"
+
+
+def test_what_would_make_later_rulings_illegal_is_not_offered(storm):
+    first = throw(storm, "throw green c4")
+    throw(storm, "throw black e2: green1 off")
+    offered = moves(storm.alternatives(first.seq))
+    assert ("throw green off",) not in offered, "black could not have knocked it off"
+    assert () not in offered, "black would have thrown out of turn"
+    assert ("throw green c5>c5",) not in offered
+    assert ("throw green c4-c5>c4",) in offered
+
+
+def test_that_nothing_happened_comes_last(storm):
+    last = throw(storm, "throw green c4")
+    assert storm.alternatives(last.seq)[-1] == Choice(label="Nothing happened that counts")
+
+
+def test_a_table_out_of_step_may_be_explained(storm):
+    throw(storm, "throw green c4")
+    gone = throw(storm, verdict="out_of_sync", evidence={"may_be": ["throw black off: green1 off"]})
+    assert moves(storm.alternatives(gone.seq)) == [("throw black off: green1 off",)]
+    refused = throw(storm, "throw red b2", verdict="refused")
+    assert () not in moves(storm.alternatives(refused.seq)), "nothing of it counts anyway"
+
+
+def test_what_is_secret_stays_so_and_what_is_no_ruling_is_said(session):
+    with pytest.raises(InputError, match="record 1 is no ruling of this game"):
+        session.alternatives(1)
+    noted = session.append(Noted(code="pegs.secret", said="", moves=("red",), secret=True))
+    assert session.alternatives(noted.seq) == ()
+    session.append(Asked(code="pegs.leans", said="", choices=(Choice(label="yes", moves=("blue",)),)))
+    with pytest.raises(InputError, match="question 3 is open"):
+        session.alternatives(noted.seq)
+    session.command(Undo())
+    assert session.alternatives(noted.seq) == ()
