@@ -14,13 +14,13 @@ from table.errors import InputError
 from table.observation import observation_document
 from webui.guard import Refusal
 from webui.ports import LivePort, SessionPort
-from webui.stream import Streams, follow
+from webui.stream import CARRY, Listener, Streams, follow
 
 LAST_SEQ = 2**53
 """Numbers beyond this are none that a log gives."""
 
 
-def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -> Blueprint:
+def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     """The routes under /api/v1."""
     routes = Blueprint("api", __name__)
 
@@ -65,10 +65,13 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
         if after > session.view()["seq"]:
             after = 0
         if not streams.enter():
-            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or start it with more threads."
+            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
             raise Refusal(503, "too_many_streams", full)
-        response = Response(follow(session, live, streams, after, instance), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        response.call_on_close(streams.leave)
+        listener = Listener(streams.bulletin, after)
+        carry = request.environ.get(CARRY)
+        body = carry(listener) if carry else follow(listener, streams)
+        response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        response.call_on_close(lambda: None if listener.carried else streams.leave())
         return response
 
     return routes

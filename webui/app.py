@@ -14,20 +14,20 @@ from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
 from webui.pages import pages
 from webui.palette import letter
 from webui.ports import LivePort, SessionPort
-from webui.stream import Streams
+from webui.stream import Bulletin, Streams
 
 
 def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
     `hosts` are names of this machine, beside its addresses and local names, that the panel answers to.
-    `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` keeps it below the server's threads).
+    `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` raises it).
     """
     app = bare_app(hosts)
-    app.extensions["streams"] = streams = Streams()
     instance = secrets.token_hex(8)
+    app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
     app.register_blueprint(pages(session, live, instance))
-    app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")
+    app.register_blueprint(api(session, live, streams), url_prefix="/api/v1")
     return app
 
 
