@@ -87,10 +87,9 @@ class Listener:
         `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (status, said,
         frame_seq, moved) and `beat` have none, so that they never count as caught up.
         """
-        events = []
-        if newest > self.after:
-            for self.after, event in self._bulletin.since(self.after):
-                events.append(event)
+        records = self._bulletin.since(self.after) if newest > self.after else []
+        self.after = records[-1][0] if records else self.after
+        events = [event for _, event in records]
         moment = self._bulletin.moment()
         if moment != self._told:
             self._told = moment
