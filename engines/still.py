@@ -7,7 +7,7 @@ import numpy as np
 from table.observation import SeenPiece
 
 STILL_MM = 1.0
-"""A piece that was read this near to where it was did not move: pictures of a still piece differ by less than that."""
+"""A piece that was read this near to where it was did not move, however sure each reading is: pictures of a still piece differ by less."""
 CARRIED_MM = 5.0
 """A piece read farther than this from where it was has surely been moved, whatever the pictures were like."""
 

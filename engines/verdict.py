@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from engines.errors import InvalidNotation, Violation
+from table.observation import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,11 @@ def answer_by_label(asked: Ambiguous, answer: str | Mapping[str, float], decided
         moves=chosen[0].moves,
         evidence=asked.evidence | {"decided_by": decided_by},
     )
+
+
+def nothing_measured(_state: Any, _seen: Observation) -> dict[str, Any]:
+    """The measurement of a game in which nothing is measured but what its verdicts tell."""
+    return {}
 
 
 def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any]) -> Refused:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from hardware.scenes import TUNES, Scene, Signal
+from hardware.scenes import Scene, Signal
 
-HEARD: frozenset[Signal] = frozenset({"accepted", "refused", "too close", "asking", "measure", "camera lost", "over"})
+HEARD: frozenset[Signal] = frozenset({"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"})
 """What deserves a sound; everything else is only to be seen."""
 
 
 def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
     """Sound and silence in ms; empty for a scene that is only to be seen."""
-    return tuple((level >= 0.5, hold_ms) for level, hold_ms in TUNES[scene.signal].rhythm.steps) if scene.signal in HEARD else ()
+    return tuple((level >= 0.5, hold_ms) for level, hold_ms in scene.rhythm.steps) if scene.signal in HEARD else ()
 
 
 class Beeps:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from random import SystemRandom
-from time import sleep
 
 from hardware.ports import Dice, Faces
 
@@ -54,40 +53,46 @@ def _row(value: int, row: int) -> str:
     return f"| {' '.join('o' if (row, column) in lit else ' ' for column in range(3))} |"
 
 
-class Roller:
-    """Rolls electronic dice: values are drawn and told of first, then the dice are seen to tumble, in a thread of their own.
+class Tumbler:
+    """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and only the latest roll counts."""
 
-    One roll at a time; who asks while dice tumble is not heard.
-    """
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._changed = threading.Condition()
+        self._next: tuple[int, ...] = ()
+        self._tumbling = self._closing = False
+        self._thread = threading.Thread(target=self._run, name="dice", daemon=True)
+        self._thread.start()
 
-    def __init__(self, dice: Dice, tell: Callable[[tuple[int, ...]], None], pause: Callable[[float], object] = sleep, draw: Draw = draw) -> None:
-        """`tell` is given the values before anything is shown, to keep them; `pause(seconds)` waits while dice tumble."""
-        self._dice, self._tell, self._pause, self._draw = dice, tell, pause, draw
-        self._lying = threading.Event()
-        self._lying.set()
+    @property
+    def tumbling(self) -> bool:
+        """Is a value still to be seen?"""
+        with self._changed:
+            return self._tumbling
 
-    def roll(self, count: int | None = None) -> tuple[int, ...] | None:
-        """The values of so many dice (None: all), once they are told; None where dice tumble already.
+    def show(self, values: tuple[int, ...]) -> None:
+        """Tumble, then show these; returns at once.  Where there are fewer dice than values, they stay as they are."""
+        if 0 < len(values) <= self._dice.count:
+            with self._changed:
+                self._next, self._tumbling = values, True
+                self._changed.notify_all()
 
-        Raises what `tell` raises, and then nothing is shown.  Not to be called from several threads.
-        """
-        if not self._lying.is_set():
-            return None
-        values = tuple(self._draw() for _ in range(count or self._dice.count))
-        self._tell(values)
-        self._lying.clear()
-        threading.Thread(target=self._tumble, args=(values,), name="dice", daemon=True).start()
-        return values
+    def close(self) -> None:
+        """Stop; the dice are left as they are."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
 
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until the dice lie still; False where the time is over first."""
-        return self._lying.wait(timeout_s)
-
-    def _tumble(self, values: tuple[int, ...]) -> None:
-        dark = (None,) * (self._dice.count - len(values))
-        try:
-            for faces, hold_ms in tumble(values):
-                self._dice.show(faces + dark)
-                self._pause(hold_ms / 1000)
-        finally:
-            self._lying.set()
+    def _run(self) -> None:
+        with self._changed:
+            while not self._closing:
+                values, self._next = self._next, ()
+                dark = (None,) * (self._dice.count - len(values))
+                for faces, hold_ms in tumble(values) if values else ():
+                    self._dice.show(faces + dark)
+                    if self._changed.wait_for(lambda: self._closing or self._next, hold_ms / 1000):
+                        break
+                else:
+                    self._tumbling = False
+                    self._changed.wait_for(lambda: self._closing or self._next)

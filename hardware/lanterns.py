@@ -27,18 +27,17 @@ class Lantern(NamedTuple):
 def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]:
     """Lamps of so many players and the verdict's, the last one, so long after the scene began."""
     scene, at_ms = scene.at(since_ms)
-    tune = TUNES[scene.signal]
     lit = []
     for seat in range(players):
         colour = scene.players[seat] if seat < len(scene.players) else ""
         level = LEADER_LEVEL if colour and colour == scene.leader else 0.0
         if colour in scene.of:
-            level = tune.rhythm.level(at_ms + phase_ms(scene, colour))
+            level = scene.rhythm.level(at_ms + phase_ms(scene, colour))
         lit.append(Lantern(LAMP_RGB.get(colour, WHITE), level))
-    level = 0.0 if scene.signal == "turn" else tune.rhythm.level(at_ms)
-    return (*lit, Lantern(tune.rgb or WHITE, level))
+    level = 0.0 if scene.signal == "turn" else scene.rhythm.level(at_ms)
+    return (*lit, Lantern(TUNES[scene.signal].rgb or WHITE, level))
 
 
 def phase_ms(scene: Scene, colour: str) -> float:
     """Those between whom it is too close take turns: how much later in the rhythm each of them is."""
-    return TUNES[scene.signal].rhythm.period_ms * scene.of.index(colour) / len(scene.of) if scene.signal == "too close" else 0.0
+    return scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of) if scene.signal == "too close" else 0.0

@@ -12,6 +12,7 @@ Signal = Literal[
     "refused",
     "too close",
     "asking",
+    "choice",
     "measure",
     "cannot see",
     "out of sync",
@@ -83,6 +84,7 @@ TUNES: dict[Signal, Tune] = {
     "refused": Tune(Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, (0.0, 650))), (255, 0, 0), lasts_ms=6500),
     "too close": Tune(Rhythm(((1.0, 700), (0.0, 700)))),
     "asking": Tune(Rhythm((_SHORT, _GAP, _SHORT, _GAP, (1.0, 520), (0.0, 650))), (255, 255, 255)),
+    "choice": Tune(Rhythm(((1.0, 450), (0.0, 1650)))),
     "measure": Tune(Rhythm(((1.0, 90), (0.0, 410)))),
     "cannot see": Tune(Rhythm(((1.0, 1300), (0.0, 300))), (255, 120, 0)),
     "out of sync": Tune(Rhythm(((1.0, 520), (0.0, 130), _SHORT, (0.0, 500))), (255, 120, 0)),
@@ -92,7 +94,9 @@ TUNES: dict[Signal, Tune] = {
     "paused": Tune(Rhythm(((0.25, 2600), (0.0, 1400)), fade_ms=1000), (120, 120, 255)),
     "over": Tune(Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))),
 }
-"""Every signal's look.  No two rhythms are alike, and none flashes more than three times in any second (WCAG 2.3.1)."""
+"""Every signal's look; that of `choice` is the first answer's (`Scene.rhythm`).
+
+No two rhythms are alike, and none flashes more than three times in any second (WCAG 2.3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,9 @@ class Scene:
     """What lamps should tell.
 
     `players` in turn order, by the colours of their pieces; `of` whom the signal concerns (whose turn it is, between whom it is
-    too close, who won); `leader` leads now; `then` is shown once a signal that does not last has been seen; `news` is the number
-    of the record that is told of, so that the same news is shown twice when it comes twice.
+    too close, who won); `leader` leads now; `count` is the place of the answer that a button points at, 1 for the
+    first; `then` is shown once a signal that does not last has been seen; `news` is the number of the record that is told of, so
+    that the same news is shown twice when it comes twice.
     """
 
     signal: Signal
@@ -119,6 +124,14 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     then: Scene | None = None
     news: int = 0
+    count: int = 1
+
+    @property
+    def rhythm(self) -> Rhythm:
+        """Its signal's; an answer flashes as often as its place says, and rests."""
+        if self.signal != "choice":
+            return TUNES[self.signal].rhythm
+        return Rhythm((*((1.0, 450), (0.0, 250)) * (self.count - 1), (1.0, 450), (0.0, 1650)))
 
     def at(self, since_ms: float) -> tuple[Scene, float]:
         """The scene that is to be seen so long after this one began, and how long after its own beginning."""

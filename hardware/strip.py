@@ -75,23 +75,27 @@ class Strip:
         tune = TUNES[scene.signal]
         lit = np.zeros((self.leds, 3))
         if tune.rgb is not None:
-            lit[:] = np.array(tune.rgb) * tune.rhythm.level(at_ms)
+            lit[:] = np.array(tune.rgb) * scene.rhythm.level(at_ms)
+        elif scene.signal == "choice":
+            lit[self._dashes(scene.count)] = np.array(LAMP_RGB[scene.of[0]] if scene.of else _WHITE) * scene.rhythm.level(at_ms)
         else:
             for colour in scene.of:
-                lit[self._share(scene, colour)] = np.array(LAMP_RGB[colour]) * tune.rhythm.level(at_ms + phase_ms(scene, colour))
+                lit[self._share(scene, colour)] = np.array(LAMP_RGB[colour]) * scene.rhythm.level(at_ms + phase_ms(scene, colour))
         if scene.signal == "turn" and scene.leader:
             lit[self._by_corner] = np.array(LAMP_RGB[scene.leader]) * LEADER_LEVEL
         for mark in scene.marks:
             lit[self.marked(mark)] = _WHITE * _MARK.level(at_ms)
         return lit.astype(np.uint8)
 
+    def _dashes(self, count: int) -> npt.NDArray[np.bool_]:
+        """So many lit parts, evenly; an eighth of the strip for each, and never more than six eighths."""
+        middle = (self._at / self.leds * count) % 1 - 0.5
+        dashes: npt.NDArray[np.bool_] = np.abs(middle) < min(count, 6) / 16
+        return dashes
+
     def _share(self, scene: Scene, colour: str) -> npt.NDArray[np.bool_]:
         """Lamps of one player: as many dashes as their place in turn order, or their share where several are concerned."""
-        place = self._at / self.leds
         if scene.signal in ("turn", "measure") and colour in scene.players:
-            dashes = scene.players.index(colour) + 1
-            middle = (place * dashes) % 1 - 0.5
-            share: npt.NDArray[np.bool_] = np.abs(middle) < dashes / 16
-            return share
-        eighth: npt.NDArray[np.bool_] = (place * 8).astype(int) % len(scene.of) == scene.of.index(colour)
+            return self._dashes(scene.players.index(colour) + 1)
+        eighth: npt.NDArray[np.bool_] = (self._at / self.leds * 8).astype(int) % len(scene.of) == scene.of.index(colour)
         return eighth

@@ -54,6 +54,17 @@ class Hear(_Command, frozen=True, kw_only=True, tag="hear"):
     said: dict[str, Any]
 
 
+class Roll(_Command, frozen=True, kw_only=True, tag="roll"):
+    """Roll electronic dice: the values are drawn as this is obeyed, and are in the log before anybody sees them.
+
+    With a `player` one die is rolled for the game, which hears it as that player's; without, so many `dice` are rolled for whatever
+    people like, and count for nothing.
+    """
+
+    player: str | None = None
+    dice: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
+
+
 class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
     """Look away: frames are shown and not judged."""
 
@@ -68,7 +79,7 @@ class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
     players: tuple[str, ...] = ()
 
 
-Command = Answer | Correct | Undo | Declare | Hear | Pause | Resume | NextGame
+Command = Answer | Correct | Undo | Declare | Hear | Roll | Pause | Resume | NextGame
 
 
 def parse_command(raw: object) -> Command:

@@ -15,6 +15,8 @@ from table.errors import InputError
 from webui.serve import listen, serving
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
+SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
+"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and 3849)."""
 LAST_LOOK_S = 5.0
 """How long a page is waited for to show how a calibration ended."""
 
@@ -46,6 +48,22 @@ def url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}"
+
+
+def address_for_others(listening: socket.socket) -> str:
+    """Where other machines of the network find what is served; empty where only this one is answered, or there is no network."""
+    host, port = listening.getsockname()[:2]
+    if host in LOCAL:
+        return ""
+    if host not in ANY:
+        return url(listening)
+    with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(SOMEWHERE[listening.family])  # sends nothing; it only chooses the way out
+        except OSError:
+            return ""
+        own = probe.getsockname()[0]
+    return f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
 
 
 @contextmanager

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
 import engines
 from calibration.recheck import recheck
-from hardware.rig import Rig, open_rig
-from hardware.settings import load_settings
-from referee.commands_pages import address_options, url
+from hardware.rig import Rig
+from referee.commands_pages import address_for_others, address_options, url
 from referee.companion import Companion
-from referee.folders import log_path, ready_folder
+from referee.folders import codes_path, log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
+from referee.settings import rig_of, settings_option
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
-from table.setup import Setup, load_table
+from referee.stopping import stopped_by_one_signal
+from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
 from vision.watch import Watch
 from webui import create_app
+from webui.access import Access
+from webui.codes import Codes
 from webui.serve import listen, serve
 
 STOP_S = 30.0
@@ -45,7 +46,7 @@ STOP_S = 30.0
 
 def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md."),
+        settings_option,
         click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the log [default: the user's data folder]."),
     ):
         command = option(command)
@@ -64,8 +65,9 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
     setup = demo_setup() if table is None else table.setup
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
-        rig = stack.enter_context(closing(_rig(settings, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        access = Access(Codes(codes_path(data)))
         started = opening(game, setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         pace = real_time(start_ms)
@@ -74,7 +76,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, access)
 
 
 @click.command()
@@ -109,23 +111,19 @@ def play(
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         camera = stack.enter_context(closing(open_camera(spec, setup)))
-        rig = stack.enter_context(closing(_rig(settings, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
+        access = Access(Codes(codes_path(data)))
         if resume is None:
             chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
             session = Session.begin(log, opening(game, colours, chosen, setup, camera.name, now, camera.simulated, people), empty_jpeg=empty_jpeg)
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
 
 
-def _rig(path: Path | None, setup: Setup) -> Rig:
-    """Lamps and all else that settings name; nothing without any."""
-    return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False)) if path else Rig()
-
-
-def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig) -> None:
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -141,13 +139,16 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, referee, referee.setup.board)
-    with _stopped_by_one_signal():
+    with stopped_by_one_signal():
         worker.start()
         companion.start()
+        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening))
         click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
+        click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there, or open this, which works once:")
+        click.echo(f"  {url(listening)}/join#{access.link}")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+            serve(app, listening)
         companion.stop()
         referee.stop()
         worker.join(STOP_S)
@@ -159,22 +160,3 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         os._exit(2)
     if failed:
         raise SystemExit(2)
-
-
-@contextmanager
-def _stopped_by_one_signal() -> Iterator[None]:
-    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop is not to be stopped."""
-    stopped = False
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        nonlocal stopped
-        if not stopped:
-            stopped = True
-            raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, usual in before.items():
-            signal.signal(number, usual)

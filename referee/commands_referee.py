@@ -12,12 +12,15 @@ from typing import Any
 
 import click
 
+from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
 from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings
 from referee.session import Session
+from referee.settings import rig_of, settings_option
+from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -33,6 +36,7 @@ from vision.watch import Watch
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 @click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
+@settings_option
 @click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
 def referee(
@@ -44,18 +48,20 @@ def referee(
     rulings: tuple[str, ...],
     names: str | None,
     inputs: Path | None,
+    settings: Path | None,
     log_path: Path | None,
     as_json: bool,
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame.
+    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.
     """
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
         camera = stack.enter_context(closing(open_camera(spec, setup)))
+        rig = stack.enter_context(closing(rig_of(settings, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
         chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
@@ -71,6 +77,10 @@ def referee(
             finally:
                 session.close()
 
+        companion = Companion(rig, session, loop, setup.board)
+        companion.start()
+        stack.callback(companion.stop)
+        stack.enter_context(stopped_by_one_signal())
         worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
         stack.callback(loop.stop)
         for record in session.subscribe():

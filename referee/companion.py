@@ -9,17 +9,18 @@ import queue
 import threading
 from typing import Protocol
 
-from hardware.dice import Roller
+from hardware.dice import Tumbler
 from hardware.ports import Press, Reading
 from hardware.rig import Rig
 from hardware.scenes import Scene
-from referee.command import Command, Hear
+from referee.choosing import Choosing
+from referee.command import Command
 from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
-from referee.loop import Live
+from referee.loop import Live, Status
 from referee.measuring import Measuring
-from referee.pressing import DECIDED_BY, commands_of, roller
+from referee.pressing import DECIDED_BY, commands_of
 from table.boards import Board
 from table.errors import InputError
 
@@ -49,6 +50,8 @@ class Looking(Protocol):
     @property
     def latest(self) -> Live: ...
 
+    def point_at(self, question: int, label: str) -> None: ...
+
 
 class Companion:
     """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
@@ -59,8 +62,11 @@ class Companion:
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
-        self._roller = Roller(rig.dice, self._rolled, self._stopping.wait) if rig.dice else None
-        tells, hears = rig.lamps or rig.buzzer, rig.buttons or rig.calliper
+        self._choosing: Choosing | None = None
+        self._used_ms = -1.0
+        """When the press of the die's button began that has rolled already: what becomes of it means nothing more."""
+        self._tumbler = Tumbler(rig.dice) if rig.dice else None
+        tells, hears = rig.lamps or rig.buzzer or rig.dice, rig.buttons or rig.calliper
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
         self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
@@ -74,32 +80,52 @@ class Companion:
             thread.start()
 
     def stop(self) -> None:
-        """End both threads; the lamps are left as they are."""
+        """End all threads; lamps and dice are left as they are."""
         self._stopping.set()
         self._inbox.put(None)
         for thread in self._threads:
             thread.join()
+        if self._tumbler:
+            self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes until the session is closed."""
+        """Show scenes, and rolls, until the session is closed."""
         after = self._session.ledger.seq
         news: Record | None = None
         told: tuple[object, ...] = ()
+        chosen: Choosing | None = None
         while not (self._stopping.is_set() or self._session.closed):
             records = self._session.wait(after, POLL_S)
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
+                self._roll(records)
                 told_of = [record for record in records if not isinstance(record.event, Noted)]
                 news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
-            now = (ledger.seq, status, news, measuring := self._measuring)
+            measuring, choosing = self._measuring, self._choosing
+            now = (ledger.seq, status, news, measuring, choosing)
             if now != told:
-                scene = scene_of(ledger, status, news, self._board)
-                if measuring and measuring.next and scene.signal == "too close" and measuring.asks(ledger.question):
-                    scene = Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
-                self._show(scene, heard=bool(records))
-                told = now
+                self._show(self._scene(ledger, status, news), heard=bool(records) or choosing != chosen)
+                told, chosen = now, choosing
+
+    def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
+        """What to show now; a question that people are about to answer shows how far they are."""
+        scene, measuring, choosing = scene_of(ledger, status, news, self._board), self._measuring, self._choosing
+        if ledger.question is None or scene.signal not in ("too close", "asking"):
+            return scene
+        if measuring and measuring.next and measuring.asks(ledger.question):
+            return Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
+        if choosing and choosing.count and choosing.asks(ledger.question):
+            player = choosing.player(scene.players)
+            return Scene("choice", scene.players, of=(player,) if player else (), leader=scene.leader, count=choosing.count)
+        return scene
+
+    def _roll(self, records: tuple[Record, ...]) -> None:
+        """Let the dice show the newest roll, which is in the log already."""
+        rolls = [dice for record in records if (dice := getattr(record.event, "evidence", {}).get("dice"))]
+        if rolls and self._tumbler:
+            self._tumbler.show(tuple(rolls[-1]))
 
     def _show(self, scene: Scene, heard: bool) -> None:
         if self._rig.lamps:
@@ -119,19 +145,29 @@ class Companion:
 
     def _pressed(self, press: Press) -> bool:
         """Was there anything to be done, or nothing to be said?"""
-        if press.button == "die":
-            return press.kind != "down" or (self._roller is not None and self._roller.roll(1) is not None)
-        commands = commands_of(press, self._session.ledger)
+        ledger = self._session.ledger
+        if ledger.question is not None and not ledger.paused and (press.button, press.kind) in (("next", "short"), ("rule", "short")):
+            return self._chosen(take=press.button == "rule")
+        if press.button == "die" and (press.at_ms == self._used_ms or (self._tumbler and self._tumbler.tumbling)):
+            return press.at_ms == self._used_ms or press.kind == "down"
+        commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
         for command in commands:
             self._session.command(command)
+            self._used_ms = press.at_ms
         return bool(commands) or press.kind == "down"
 
-    def _rolled(self, values: tuple[int, ...]) -> None:
-        """Put a roll into the log before anybody sees it; where the game waits for none, InputError says so and nothing is rolled."""
-        player = roller(self._session.ledger)
-        if player is None:
-            raise InputError("a die: nobody is to roll now")
-        self._session.command(Hear(said={"player": player, "die": values[0]}, decided_by=DECIDED_BY))
+    def _chosen(self, take: bool) -> bool:
+        """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""
+        question = self._session.ledger.question
+        choosing = self._choosing if self._choosing and self._choosing.asks(question) else Choosing.begin(question)
+        if choosing is None or (take and not choosing.count):
+            return False
+        if take:
+            self._session.command(choosing.answer(DECIDED_BY))
+        else:
+            self._choosing = choosing.step()
+            self._referee.point_at(choosing.question, self._choosing.label)
+        return True
 
     def _read(self, reading: Reading) -> bool:
         question = self._session.ledger.question

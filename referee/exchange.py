@@ -116,12 +116,7 @@ def _check(records: tuple[Record, ...], games: Games, path: Path) -> None:
             renumbered(record.event, before)
         except KeyError as error:
             raise InputError(f"{path}: {RECORDS}: record {record.seq}: expected it to name a record before it, got {error}") from None
-    try:
-        fold(records, games)
-    except InputError as error:
-        raise InputError(f"{path}: {RECORDS}: {error}") from error
-    except ValueError as error:
-        raise InputError(f"{path}: {RECORDS}: expected moves that are legal by this version's rules: {error}") from error
+    fold(records, games, f"{path}: {RECORDS}")
 
 
 def _refuse_twice(log: LogReader, records: tuple[Record, ...], path: Path) -> None:

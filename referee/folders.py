@@ -8,6 +8,7 @@ from pathlib import Path
 from table.errors import InputError
 
 LOG_NAME = "log.sqlite"
+CODES_NAME = "access.json"
 
 
 def data_folder() -> Path:
@@ -19,6 +20,11 @@ def data_folder() -> Path:
 def log_path(folder: Path | None = None) -> Path:
     """The log in a data folder, the user's unless another is named."""
     return (folder or data_folder()) / LOG_NAME
+
+
+def codes_path(folder: Path | None = None) -> Path:
+    """The panel's codes, beside the log of a data folder."""
+    return (folder or data_folder()) / CODES_NAME
 
 
 def ready_folder(folder: Path | None = None) -> Path:

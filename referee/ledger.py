@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, assert_never
+
+import msgspec
 
 from engines import Game
 from referee.events import (
@@ -37,6 +41,9 @@ class Standing:
     moves: tuple[str, ...]
     question: Record | None = None
     """The question that these moves answer; it is open again when they are taken back."""
+    state: Any = None
+    """The engine's state after them, None in a game that was left, and the ends over then: what came before a change is not played again."""
+    ends: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Ledger:
     """The state of a session after record `seq`.
 
     `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
-    in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record; `ends` are the
+    in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record, without its table; `ends` are the
     ends of this game that are over, as the engine's documents say it; `earlier` is the game before, as it was left.
     """
 
@@ -91,7 +98,7 @@ def begin(record: Record, games: Games) -> Ledger:
     """The ledger of a session's first record; raises InputError for a game or players that will not do."""
     started = record.event
     if not isinstance(started, SessionStarted):
-        raise InputError(f"record {record.seq}: expected the start of a session, got {type(started).__name__}")
+        raise InputError(f"expected the start of a session, got {type(started).__name__}")
     if started.game not in games:
         raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
     engine = games[started.game]
@@ -100,13 +107,27 @@ def begin(record: Record, games: Games) -> Ledger:
     return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, board, state)
 
 
-def fold(records: Iterable[Record], games: Games) -> Ledger:
-    """The ledger of all records of a session, in order."""
+def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
+    """The ledger of all records of a session, in order, at least one; raises InputError, `where` first, as `recorded` does."""
     remaining = iter(records)
-    ledger = begin(next(remaining), games)
+    first = next(remaining)
+    with recorded(first, where):
+        ledger = begin(first, games)
     for record in remaining:
-        ledger = apply(ledger, record)
+        with recorded(record, where):
+            ledger = apply(ledger, record)
     return ledger
+
+
+@contextmanager
+def recorded(record: Record, where: str) -> Iterator[None]:
+    """A record that was applied once before, perhaps by an older program: what does not follow now is told as InputError, `where` first."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: record {record.seq}: {error}") from error
+    except ValueError as error:
+        raise InputError(f"{where}: record {record.seq}: expected moves that are legal by this version's rules: {error}") from error
 
 
 def apply(ledger: Ledger, record: Record) -> Ledger:
@@ -119,18 +140,19 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
     event = record.event
     match event:
         case SessionStarted():
-            raise InputError(f"record {record.seq}: expected no second start of session {ledger.session}")
+            raise InputError(f"expected no second start of session {ledger.session}")
         case GameStarted():
             state = now.engine.set_up(event.players, event.rulings, now.board)
             begun = Ledger(now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, now.board, state)
-            return replace(begun, paused=now.paused, earlier=ledger)
+            return replace(begun, paused=now.paused, earlier=_put_away(ledger))
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq})
             return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
         case Noted():
-            return _count(replace(now, rulings=now.rulings | {record.seq}), Standing(record.seq, record.seq, event.moves))
+            noted = replace(now, rulings=now.rulings | {record.seq})
+            return _count(noted, Standing(record.seq, record.seq, event.moves)) if event.moves else noted
         case Asked():
-            return replace(now, question=record)
+            return replace(now, question=msgspec.structs.replace(record, event=msgspec.structs.replace(event, observation=None)))
         case Answered():
             return _answer(now, record, event)
         case Corrected():
@@ -151,22 +173,33 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             assert_never(event)
 
 
+def _put_away(ledger: Ledger) -> Ledger:
+    """A game that is left, without the states on its way; should it be taken up again, it is played again from its moves."""
+    return replace(ledger, standing=tuple(replace(entry, state=None, ends=()) for entry in ledger.standing))
+
+
 def _count(ledger: Ledger, new: Standing) -> Ledger:
     """With the moves of `new` played after all that stand; what has none stands too, as a set-up that was accepted does."""
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
+    before = engine.state_document(state).get("end") if new.moves else None
     for move in new.moves:
-        running = engine.state_document(state).get("end") is None
         state = engine.play(state, engine.parse_move(move))
         over = engine.state_document(state).get("end")
-        ends = (*ends, over) if running and over is not None else ends
-    return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, new))
+        ends = (*ends, over) if before is None and over is not None else ends
+        before = over
+    return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, replace(new, state=state, ends=ends)))
 
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
-    """With other moves standing, all played again from the start of the game."""
-    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
-    ledger = replace(ledger, state=state, ends=(), standing=())
-    for entry in sorted(standing, key=lambda entry: entry.seq):
+    """With other moves standing: what is the same up to the first that is not stays, the rest is played again."""
+    wanted = sorted(standing, key=lambda entry: entry.seq)
+    pairs = zip(ledger.standing, wanted, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] and pair[0].state is not None, pairs))
+    if same:
+        ledger = replace(ledger, state=wanted[same - 1].state, ends=wanted[same - 1].ends, standing=tuple(wanted[:same]))
+    else:
+        ledger = replace(ledger, state=ledger.engine.set_up(ledger.players, ledger.options, ledger.board), ends=(), standing=())
+    for entry in wanted[same:]:
         ledger = _count(ledger, entry)
     return ledger
 
@@ -207,5 +240,5 @@ def _undo(ledger: Ledger, undone: Undone) -> Ledger:
         raise InputError(f"record {undone.undoes} does not stand in this game, so it cannot be taken back")
     if ledger.question is not None:
         raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
-    reopened = taken.question if taken == ledger.standing[-1] else None
-    return replace(_recount(ledger, (entry for entry in ledger.standing if entry != taken)), question=reopened)
+    reopened = taken.question if taken is ledger.standing[-1] else None
+    return replace(_recount(ledger, (entry for entry in ledger.standing if entry is not taken)), question=reopened)

@@ -94,13 +94,14 @@ class LogReader:
             rows = self._db.execute(_SUMMARIES).fetchall()
         return tuple(self._summary(*row) for row in rows)
 
-    def records(self, session: int | None = None, after: int = 0) -> tuple[Record, ...]:
-        """Records with seq > `after`, in order of seq; of one session or of all.  An unknown session is an InputError."""
+    def records(self, session: int | None = None, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """Records with seq > `after`, in order of seq, the first `most`; of one session or of all.  An unknown session is an InputError."""
+        limit = -1 if most is None else most
         with self._reading():
             if session is None:
-                rows = self._db.execute(f"{_ROWS} WHERE r.seq > ? ORDER BY r.seq", (after,)).fetchall()
+                rows = self._db.execute(f"{_ROWS} WHERE r.seq > ? ORDER BY r.seq LIMIT ?", (after, limit)).fetchall()
             else:
-                rows = self._db.execute(f"{_ROWS} WHERE r.session = ? AND r.seq > ? ORDER BY r.seq", (session, after)).fetchall()
+                rows = self._db.execute(f"{_ROWS} WHERE r.session = ? AND r.seq > ? ORDER BY r.seq LIMIT ?", (session, after, limit)).fetchall()
         if session is not None and not rows:
             self._started(session)
         return tuple(self._record(*row) for row in rows)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Literal, Protocol
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Verdict
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
 from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
+from referee.ruled_on import RuledOn
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
 from table.errors import InputError
@@ -96,8 +97,9 @@ class Referee:
         self._judged_at = 0
         self._blind: Observation | None = None
         self._open: Refused | OutOfSync | None = None
-        self._ruled_on: dict[int, Observation] = {}
+        self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
+        self._pointed = 0, ""
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
         self._picture = LivePicture()
@@ -130,6 +132,10 @@ class Referee:
     def check_again(self) -> None:
         """Look at the next table at rest whether cards, board and camera are where `table.json` says; returns at once, from any thread."""
         self._to_check.set()
+
+    def point_at(self, question: int, label: str) -> None:
+        """Say from the next frame on which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
+        self._pointed = question, label
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
@@ -214,14 +220,14 @@ class Referee:
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
-        asked = _asked(ledger)
-        self._tell("asking", asked.said)
+        asked, question = _asked(ledger), ledger.question.seq if ledger.question else 0
+        at, label = self._pointed
+        self._tell("asking", f"{asked.said} The button points at: {label}. Press rule to take it." if at == question and label else asked.said)
         if settled is None or not asked.until_moved:
             return
         if self._judged is None:
             self._judged = settled
         elif not agree(self._judged, settled):
-            question = ledger.question.seq if ledger.question else 0
             said = "The table is another one now: the question is taken back, and the table judged again."
             self._session.append(Undone(undoes=question, decided_by="the referee", said=said), after=ledger.seq)
             self._judged = None
@@ -234,13 +240,15 @@ class Referee:
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
-        verdict = ledger.engine.judge(ledger.state, settled, self._before(ledger), self._setup.board)
+        verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
         event = fact_of(verdict, _document(settled, ledger))
-        if event is not None and not self._repeats(verdict, settled, ledger):
+        if _begun_before(verdict, ledger):
+            self._ruled_on.keep(ledger.standing[-1].seq, settled)
+        elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
-            self._ruled_on[record.seq] = settled
+            self._ruled_on.keep(record.seq, settled)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
@@ -266,10 +274,6 @@ class Referee:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
         return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
-
-    def _before(self, ledger: Ledger) -> Observation | None:
-        """The table on which the last ruling that stands was made by eye; None if this run of the program has made none."""
-        return next((self._ruled_on[seq] for seq in ledger.seen_in if seq in self._ruled_on), None)
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:
@@ -299,6 +303,11 @@ def _unchanged(judged: Observation, settled: Observation) -> bool:
     """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
     outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
     return agree(judged, settled) and outside == was_outside
+
+
+def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
+    """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
+    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
 
 
 def _asked(ledger: Ledger) -> Asked:

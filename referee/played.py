@@ -13,7 +13,6 @@ from referee.events import Asked, Record, Ruled
 from referee.ledger import Games, Ledger, Standing, fold
 from referee.log import LogReader
 from referee.shown import time_utc
-from table.errors import InputError
 
 SAME_MM = 0.006
 """Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to it."""
@@ -64,10 +63,7 @@ def games_of(log: LogReader, session: int, games: Games) -> tuple[Played, ...]:
     Raises InputError for no such session, or one whose moves are not legal by these engines.
     """
     records = log.records(session)
-    try:
-        ledger: Ledger | None = fold(records, games)
-    except ValueError as error:
-        raise InputError(f"{log.path}: session {session}: expected moves that are legal by this version's rules: {error}") from error
+    ledger: Ledger | None = fold(records, games, f"{log.path}: session {session}")
     by_seq = {record.seq: record for record in records}
     played = []
     while ledger is not None:

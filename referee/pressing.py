@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from hardware.ports import Press
-from referee.command import Command, Declare, Hear, NextGame, Pause, Resume, Undo
+from referee.command import Command, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.ledger import Ledger
 
 DECIDED_BY = "a button"
 
 
-def commands_of(press: Press, ledger: Ledger) -> tuple[Command, ...]:
+def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
     """What to tell the referee; nothing for a press that means nothing now.
 
     `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take back the last ruling, or the
     open question.  `next`: the next game once one is over; in Ice Boule the leader stops, in Zamboni Wars
-    who might fire holds fire.
+    who might fire holds fire.  `die`: the game's die, at once, where it waits for one; held, all `dice`, for nothing.
     """
     match press.button, press.kind:
         case "rule", "short":
@@ -26,6 +26,11 @@ def commands_of(press: Press, ledger: Ledger) -> tuple[Command, ...]:
             return (Undo(decided_by=DECIDED_BY),)
         case "next", "short":
             return _next(ledger)
+        case "die", "down":
+            player = roller(ledger)
+            return () if player is None else (Roll(player=player, decided_by=DECIDED_BY),)
+        case "die", "long":
+            return (Roll(dice=dice, decided_by=DECIDED_BY),)
         case _:
             return ()
 
@@ -40,9 +45,8 @@ def _next(ledger: Ledger) -> tuple[Command, ...]:
 
 
 def roller(ledger: Ledger) -> str | None:
-    """Whose die a press rolls: that of the player whose turn it is; None while the game stands still."""
-    if ledger.paused or ledger.question is not None or ledger.engine.outcome(ledger.state) is not None:
+    """Whose die the game waits for; None where it waits for none, or stands still."""
+    if ledger.paused or ledger.question is not None:
         return None
-    document = ledger.engine.state_document(ledger.state)
-    player: str | None = document.get("to_move") or document.get("next")
-    return player
+    sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
+    return next((one["said"]["player"] for one in sayings if "die" in one["said"]), None)

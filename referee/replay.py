@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import vision.observe
+from engines.still import STILL_MM
 from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted
 from referee.facts import fact_of, told
-from referee.ledger import Games, Ledger, apply, begin
+from referee.ledger import Games, Ledger, apply, begin, recorded
 from referee.log import LogReader
 from referee.loop import Observe
-from referee.settle import STILL_MM
+from referee.ruled_on import RuledOn
 from table.errors import InputError
 from table.observation import Observation
 from table.setup import Setup, parse_table
@@ -51,7 +52,9 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
     """
     records = log.records(session)
     again = _Again(log, observe or partial(vision.observe.observe, reader=TableReader()))
-    ledger = begin(records[0], games)
+    where = f"{log.path}: session {session}"
+    with recorded(records[0], where):
+        ledger = begin(records[0], games)
     again.open(records[0])
     for record in records[1:]:
         match record.event:
@@ -63,10 +66,8 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
                 yield Rejudged(record, not_judged=PEOPLE)
             case Reopened():
                 again.open(record)
-        try:
+        with recorded(record, where):
             ledger = apply(ledger, record)
-        except ValueError as error:
-            raise InputError(f"{log.path}: record {record.seq}: expected moves that are legal by this version's rules: {error}") from error
 
 
 class _Again:
@@ -81,25 +82,25 @@ class _Again:
         assert isinstance(started, SessionStarted | Reopened)
         self._setup: Setup = parse_table(started.table, f"{self._log.path}: record {record.seq}: table")
         self._empty = self._frame(record)
-        self._ruled_on: dict[int, Observation | str] = {}
+        self._ruled_on: RuledOn[Observation | str] = RuledOn()
 
     def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""
         try:
             frame = self._frame(record)
         except InputError as error:
-            self._ruled_on[record.seq] = "the picture of the table before it is damaged"
+            self._ruled_on.keep(record.seq, "the picture of the table before it is damaged")
             return Rejudged(record, not_judged=str(error))
         if frame is None:
-            self._ruled_on[record.seq] = "the picture of the table before it is no longer kept"
+            self._ruled_on.keep(record.seq, "the picture of the table before it is no longer kept")
             return Rejudged(record, not_judged=GONE)
         seen = self._observe(frame, self._setup, self._empty)
         if not isinstance(seen, Observation) or seen.hand:
             said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
-            self._ruled_on[record.seq] = "the table before it is not read any more"
+            self._ruled_on.keep(record.seq, "the table before it is not read any more")
             return Rejudged(record, None, said, differences(was, None))
-        before = next((self._ruled_on[seq] for seq in ledger.seen_in if seq in self._ruled_on), None)
-        self._ruled_on[record.seq] = seen
+        before = self._ruled_on.before(ledger)
+        self._ruled_on.keep(record.seq, seen)
         if isinstance(before, str):
             return Rejudged(record, not_judged=before)
         verdict = ledger.engine.judge(ledger.state, seen, before, self._setup.board)

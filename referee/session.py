@@ -6,7 +6,9 @@ A record is published only after it is on disk.  Safe to use from many threads.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Self, assert_never
 
 import msgspec
@@ -14,8 +16,9 @@ import msgspec
 import engines
 from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
+from hardware.dice import Draw, draw
 from referee import view as pages
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.events import (
     Answered,
     Asked,
@@ -24,9 +27,11 @@ from referee.events import (
     Declared,
     Event,
     GameStarted,
+    Noted,
     Paused,
     Record,
     Resumed,
+    Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
@@ -36,25 +41,38 @@ from referee.ledger import Games, Ledger, apply, begin, fold
 from referee.log import Log
 from table.errors import InputError
 
+RECORDS_KEPT = 200
+"""The newest records of a session stay in memory, an evening's would not fit beside the eyes; older ones are read from the log."""
+
 
 class Session:
     """One session on an open log."""
 
-    def __init__(self, log: Log, records: tuple[Record, ...], games: Games) -> None:
+    def __init__(self, log: Log, records: tuple[Record, ...], ledger: Ledger, draw: Draw = draw) -> None:
         """Use `begin` or `reopen`."""
-        self._log = log
-        self._records = list(records)
-        self._ledger = fold(records, games)
+        self._log, self._draw = log, draw
+        self._records = deque(records, RECORDS_KEPT)
+        self._seen = next(filter(_shows, reversed(records)), None)
+        self._ledger = ledger
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._changed = threading.Condition(threading.RLock())
         self.id = self._ledger.session
 
     @classmethod
-    def begin(cls, log: Log, started: SessionStarted, at_ms: int = 0, games: Games | None = None, empty_jpeg: bytes | None = None) -> Self:
+    def begin(
+        cls,
+        log: Log,
+        started: SessionStarted,
+        at_ms: int = 0,
+        games: Games | None = None,
+        empty_jpeg: bytes | None = None,
+        draw: Draw = draw,
+    ) -> Self:
         """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses.
 
-        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again.
+        `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again; `draw` is where the values of
+        electronic dice come from.
         """
         games = engines.GAMES if games is None else games
         try:
@@ -63,7 +81,8 @@ class Session:
             raise
         except ValueError as error:
             raise InputError(f"{started.game}: {error}") from error
-        return cls(log, (log.append(started, at_ms, frame_jpeg=empty_jpeg),), games)
+        record = log.append(started, at_ms, frame_jpeg=empty_jpeg)
+        return cls(log, (record,), begin(record, games), draw)
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
@@ -71,12 +90,8 @@ class Session:
 
         Raises InputError for no such session, or one whose moves are not legal by these engines.
         """
-        try:
-            return cls(log, log.records(session), engines.GAMES if games is None else games)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"{log.path}: session {session}: expected moves that are legal by this version's rules: {error}") from error
+        records = log.records(session)
+        return cls(log, records, fold(records, engines.GAMES if games is None else games, f"{log.path}: session {session}"))
 
     @property
     def ledger(self) -> Ledger:
@@ -110,6 +125,7 @@ class Session:
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
         self._ledger = apply(self._ledger, record)
         self._records.append(record)
+        self._seen = record if _shows(record) else self._seen
         self._changed.notify_all()
         return record
 
@@ -139,13 +155,24 @@ class Session:
                 return None
             return self._append(event)
 
-    def _heard(self, said: Mapping[str, Any]) -> Event:
+    def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._ledger.engine.hear(self._ledger.state, said)
         if (event := fact_of(verdict)) is None:
             raise InputError(f"not now: {verdict.said}")
         if isinstance(event, Asked) and self._ledger.question is not None:
             raise InputError(f"question {self._ledger.question.seq} is open: answer it or take it back first")
         return event
+
+    def _rolled(self, roll: Roll) -> Event:
+        """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
+        values = [self._draw() for _ in range(roll.dice)]
+        if roll.player is None:
+            said = f"{'The die shows' if roll.dice == 1 else 'The dice show'} {' and '.join(map(str, values))}. It counts for nothing in the game."
+            return Noted(code="dice.rolled", said=said, evidence={"dice": values})
+        if roll.dice != 1:
+            raise InputError(f"roll: expected 1 die for the game, got {roll.dice}; leave the player out to roll for nothing")
+        event = self._heard({"player": roll.player, "die": values[0]})
+        return msgspec.structs.replace(event, evidence=event.evidence | {"dice": values})
 
     def _event(self, command: Command) -> Event:
         match command:
@@ -163,6 +190,8 @@ class Session:
             case Declare():
                 said = f"{command.decided_by} declared: {', '.join(command.moves)}."
                 return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
+            case Roll():
+                return self._rolled(command)
             case Pause():
                 if self._ledger.paused:
                     raise InputError("pause: the referee is looking away already")
@@ -227,16 +256,19 @@ class Session:
         with self._changed:
             return self._append(SessionEnded(reason=reason))
 
-    def records(self, after: int = 0) -> tuple[Record, ...]:
-        """Records of this session with seq > `after`."""
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        """Records of this session with seq > `after`, the first `most` of them; what is not kept in memory comes from the log."""
         with self._changed:
-            return tuple(record for record in self._records if record.seq > after)
+            last = self._ledger.seq
+            kept = tuple(self._records) if after >= self._records[0].seq - 1 or self._records[0].seq == self.id else None
+        found = self._log.records(self.id, after, most) if kept is None else (record for record in kept if record.seq > after)
+        return tuple(record for record in islice(found, most) if record.seq <= last)
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
-        """As `records`, but waits until there is at least one; empty when the time is over or the session was closed."""
+        """As `records`, RECORDS_KEPT at most, but waits until there is at least one; empty when the time is over or the session was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._ledger.seq > after, timeout_s)
-            return self.records(after)
+        return self.records(after, RECORDS_KEPT)
 
     def subscribe(self, after: int = 0) -> Iterator[Record]:
         """Every record with seq > `after`, each once and in order, as they come; ends when the session is closed."""
@@ -258,10 +290,15 @@ class Session:
 
     def frame(self, seq: int) -> bytes | None:
         """The JPEG kept with a record of this session, or None."""
-        return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1)) else None
+        return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1, 1)) else None
 
     def view(self) -> dict[str, Any]:
         """All that a page shows, as plain data ready for JSON (see `referee.view.view`)."""
         with self._changed:
-            ledger, records = self._ledger, tuple(self._records)
-        return pages.view(ledger, records)
+            ledger, records, seen = self._ledger, tuple(self._records), self._seen
+        return pages.view(ledger, records, seen)
+
+
+def _shows(record: Record) -> bool:
+    """Does it hold a table as it was seen?"""
+    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None

@@ -10,12 +10,11 @@ from typing import TypeVar
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from engines.still import STILL_MM
 from table.observation import Observation, SeenCounter, SeenPiece
 from table.solids import Array
 
 HOLD_MS = 500
-STILL_MM = 1.0
-"""Two readings of one piece that lie closer than this are the same place, however sure each of them is."""
 STILL_DEG = 3.0
 DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same place."""

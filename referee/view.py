@@ -44,12 +44,15 @@ from referee.ledger import Ledger
 VERDICTS_SHOWN = 30
 
 
-def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
-    """All that a page shows, in the shape that this module describes; JSON can say all of it."""
+def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict[str, Any]:
+    """All that a page shows, in the shape that this module describes; JSON can say all of it.
+
+    `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is none.
+    """
     state = ledger.engine.state_document(ledger.state)
     outcome = ledger.engine.outcome(ledger.state)
     last = records[-1]
-    observation = _observation(records)
+    observation = seen.event.observation if seen is not None and isinstance(seen.event, Ruled | Asked) else None
     started = ledger.started
     return {
         "session": ledger.session,
@@ -96,13 +99,6 @@ def _earlier_games(ledger: Ledger) -> list[str]:
         sentences.insert(0, "not played to its end" if outcome is None else str(outcome))
         earlier = earlier.earlier
     return sentences
-
-
-def _observation(records: Sequence[Record]) -> dict[str, Any] | None:
-    for record in reversed(records):
-        if isinstance(record.event, Ruled | Asked) and record.event.observation is not None:
-            return record.event.observation
-    return None
 
 
 def _question(record: Record | None) -> dict[str, Any] | None:

@@ -43,8 +43,11 @@ def read_text(path: Path, expected: str) -> str:
         raise InputError(f"{path}: expected {expected}, but it cannot be read ({reason})") from error
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write `data` beside `path`, flush it to disk, then rename: a reader sees the old file or the new one."""
+def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write `data` beside `path`, flush it to disk, then rename: a reader sees the old file or the new one.
+
+    `mode` says who may read it; before the end only its owner can.
+    """
     try:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -54,7 +57,7 @@ def write_whole(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, 0o644)
+        os.chmod(beside, mode)
         os.replace(beside, path)
     except OSError as error:
         Path(beside).unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, current_app, jsonify, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.command import parse_command
@@ -12,7 +12,9 @@ from referee.events import Record, record_document
 from referee.log import LogFailed
 from table.errors import InputError
 from table.observation import observation_document
-from webui.guard import Refusal
+from webui.access import allowed
+from webui.guard import Refusal, json_body
+from webui.join import visitor
 from webui.ports import LivePort, SessionPort
 from webui.stream import CARRY, Listener, Streams, follow
 
@@ -53,11 +55,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
-        try:
-            document = request.get_json()
-        except RecursionError as error:
-            raise Refusal(400, "bad_request", "Expected a command in JSON, got brackets within brackets.") from error
-        return jsonify(record=record_document(obey(session, document))), 201
+        return jsonify(record=record_document(obey(session, json_body()))), 201
 
     @routes.get("/stream")
     def stream() -> Response:
@@ -78,13 +76,14 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
 
 def obey(session: SessionPort, document: object) -> Record:
-    """Give the session a command; raises Refusal, in one line for people, where it cannot be obeyed."""
+    """Give the session a command of the visitor at hand; raises Refusal, in one line for people, where it cannot be obeyed, or not for them."""
     try:
         command = parse_command(document)
     except InputError as error:
         raise Refusal(400, "bad_command", str(error)) from error
+    may = allowed(visitor(), command, session.view(), current_app.extensions["seats"].held())
     try:
-        return session.command(command)
+        return session.command(may)
     except LogFailed as error:
         raise Refusal(507, "not_kept", str(error)) from error
     except InputError as error:

@@ -8,24 +8,38 @@ from collections.abc import Collection
 from flask import Flask
 
 from referee.shown import shown_time
+from webui.access import Access
 from webui.api import api
+from webui.codes import Codes
 from webui.guard import guard
+from webui.host import host
+from webui.join import admit, join
 from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
 from webui.pages import pages
 from webui.palette import letter
+from webui.phone import phone
 from webui.ports import LivePort, SessionPort
+from webui.seats import Seats
 from webui.stream import Bulletin, Streams
 
 
-def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()) -> Flask:
+def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = (), access: Access | None = None, address: str = "") -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
-    `hosts` are names of this machine, beside its addresses and local names, that the panel answers to.
+    `hosts` are names of this machine, beside its addresses and local names, that the panel answers to; `access` knows the
+    codes, which are fresh ones that are kept nowhere without it (`app.extensions["access"]` has them); `address` is where
+    other machines find the panel, empty where they do not.
     `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` raises it).
     """
     app = bare_app(hosts)
+    app.extensions["access"] = access = access or Access(Codes())
+    app.extensions["seats"] = seats = Seats(access.codes, session.view()["session"])
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
+    admit(app, access, seats)
+    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
+    app.register_blueprint(phone(session, live, seats, instance))
+    app.register_blueprint(host(session, access, seats, address))
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(api(session, live, streams), url_prefix="/api/v1")
     return app

@@ -6,6 +6,7 @@ import hmac
 import ipaddress
 import secrets
 from collections.abc import Collection
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
@@ -33,11 +34,14 @@ SAID = {
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people."""
+    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people.
 
-    def __init__(self, status: int, code: str, said: str) -> None:
+    With `retry_s` it is worth asking again after so many seconds.
+    """
+
+    def __init__(self, status: int, code: str, said: str, retry_s: int | None = None) -> None:
         super().__init__(said)
-        self.status, self.code, self.said = status, code, said
+        self.status, self.code, self.said, self.retry_s = status, code, said, retry_s
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
@@ -64,7 +68,10 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.errorhandler(Refusal)
     def refused(refusal: Refusal) -> Response:
-        return error(refusal.status, refusal.code, refusal.said)
+        response = error(refusal.status, refusal.code, refusal.said)
+        if refusal.retry_s is not None:
+            response.headers["Retry-After"] = str(refusal.retry_s)
+        return response
 
     @app.errorhandler(HTTPException)
     def http_error(exception: HTTPException) -> Response:
@@ -89,6 +96,14 @@ def error(status: int, code: str, said: str) -> Response:
         response = jsonify({"error": {"code": code, "said": said}})
     response.status_code = status
     return response
+
+
+def json_body() -> Any:
+    """The document that a program sent; raises Refusal where it is none."""
+    try:
+        return request.get_json()
+    except RecursionError as error:
+        raise Refusal(400, "bad_request", "Expected a document in JSON, got brackets within brackets.") from error
 
 
 def at_home(host: str) -> bool:

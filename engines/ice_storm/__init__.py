@@ -1,9 +1,10 @@
 """Ice Storm: fields of old warships, thrown on a chessboard, fire at each other.  Printed rules, rulings ice_storm.1 to .11."""
 
 from engines.ice_storm.document import state_document
-from engines.ice_storm.judge import hear, judge, measurement
+from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
 from engines.verdict import answer_by_label as judge_answer
+from engines.verdict import nothing_measured as measurement
 
 NAME = "ice_storm"
 

@@ -70,11 +70,6 @@ def hear(state: State, said: Mapping[str, Any]) -> Verdict:
     return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
 
 
-def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
-    """Nothing is measured but what verdicts tell."""
-    return {}
-
-
 def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
     """Can it touch three squares in a row?"""
     corners = piece.solid.vertices_mm

@@ -204,17 +204,35 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
         return _decide(look, player, read, hidden, _evidence(look))
     if look.gone or look.elsewhere:
-        unread = unclear(look)
-        return out_of_sync(look, f"Put it right; if {player}'s throw did it and is off the board, say so.") if unread is None else unread
+        return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
 
 
-def out_of_sync(look: Look, what_to_do: str) -> OutOfSync:
+def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
+    """The board is another one, and no throw is seen: it may lie on the floor.
+
+    Where all that left the board lies beside it a throw is likely, and asked about; else hands are, and people may still correct the record.
+    """
+    out = f"{player.capitalize()}'s piece is off the board, out of sight"
+    throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
+    if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
+        evidence = {"may_be": [str(throw) for _, throw in throws]}
+        return out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+    gone = words.named(look.gone)
+    choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
+    choices.append(Choice("Not so: put it right", ()))
+    said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
+    common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}
+    return Ambiguous(code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common)
+
+
+def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
     """Table and record disagree."""
     said = f"The board is not as it was left. {what_to_do}"
-    return OutOfSync(code="storm.out_of_sync", said=said, player=look.state.next or look.state.attacker, differences=look.differences)
+    player = look.state.next or look.state.attacker
+    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=look.differences, evidence=evidence or {})
 
 
 def unclear(look: Look) -> CannotSee | None:

@@ -1,9 +1,10 @@
 """Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere, and rulings icebreaker.1 to .3."""
 
 from engines.icebreaker.document import state_document
-from engines.icebreaker.judge import hear, judge, measurement, set_up
+from engines.icebreaker.judge import hear, judge, set_up
 from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
 from engines.verdict import answer_by_label as judge_answer
+from engines.verdict import nothing_measured as measurement
 
 NAME = "icebreaker"
 

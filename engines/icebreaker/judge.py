@@ -44,11 +44,6 @@ def hear(_state: State, said: Mapping[str, Any]) -> NoReturn:
     raise InputError(f"input: Icebreaker is decided by the table alone, expected nothing, got {shown(dict(said))}")
 
 
-def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
-    """Nothing is measured."""
-    return {}
-
-
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
     """What happened on a hex board on which nothing moves any more."""
     assert isinstance(board, Hex), "set_up refuses other boards"
@@ -94,10 +89,9 @@ def _accept(state: State, move: Move, found: Look) -> Accepted:
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     """More than one thing may have happened, for all that the picture says."""
     choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
-    said = f"Which move did {state.next} make? Two of them look alike in the picture."
     if still:
         choices.append(Choice("No ship has moved yet", ()))
-    said = f"{said} You may also put the ship clearly in its cell."
+    said = f"Which move did {state.next} make? Two of them look alike in the picture. You may also put the ship clearly in its cell."
     return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices), until_moved=True)
 
 
@@ -109,6 +103,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
         return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"piece": str(piece)})
     if wrong.gone and not wrong.strange:
+        if found.unread:
+            return _exchanged(state, found, wrong)
         ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
         return Waiting(code=MOVE, said=f"Not on the board: {ships}. {turn(state)}", rests_on=MOVES, player=state.next)
     if wrong.strange or wrong.recoloured or len(wrong.moved) > 2:
@@ -120,6 +116,22 @@ def _judge_difference(state: State, found: Look) -> Verdict:
             return _one_moved(state, moved, wrong)
         case _:
             return _two_moved(state, found, wrong)
+
+
+def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:
+    """A ship is not seen, and something stands there that is not read: one of another size or colour may be in its place.
+
+    More ships of a colour than there are in the game are not read either; then those that are tell who stands in a wrong cell.
+    """
+    players = {cell: player for player, cells in zip(state.players, state.ships, strict=True) for cell in members(cells)}
+    others = [Shift(players[ship.cells[0]], ship.cells[0], ship) for ship in found.ships if ship.in_place_of(players)]
+    unread = tuple(cells[0] for cells in found.unread)
+    if others:
+        return _out_of_sync(state, replace(wrong, moved=(), gone=(), recoloured=tuple(others)), unread)
+    ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
+    where = listed((label(cell) for cell in unread), "and on")
+    said = f"Something that is not read as a ship stands on {where}, and {ships} is not seen: show it better, or put the right ship there."
+    return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"differences": _sentences(wrong, unread)})
 
 
 def _only_ice(state: State, wrong: Difference) -> Verdict:
@@ -185,9 +197,9 @@ def _refuse(state: State, forbidden: Violation, tried: tuple[Move, ...], wrong: 
     return refusal(named, state.next, tuple(map(str, tried)), evidence)
 
 
-def _out_of_sync(state: State, wrong: Difference) -> OutOfSync:
+def _out_of_sync(state: State, wrong: Difference, unread: tuple[int, ...] = ()) -> OutOfSync:
     said = "The table is not as it was recorded. Put it right, or correct the record."
-    return OutOfSync(code=SYNC, said=said, rests_on=RULES, player=state.next, differences=tuple(_sentences(wrong)))
+    return OutOfSync(code=SYNC, said=said, rests_on=RULES, player=state.next, differences=tuple(_sentences(wrong, unread)))
 
 
 def _repairs(state: State, wrong: Difference) -> Iterator[str]:
@@ -198,8 +210,8 @@ def _repairs(state: State, wrong: Difference) -> Iterator[str]:
         yield _icebergs(taken)
 
 
-def _sentences(wrong: Difference) -> list[str]:
-    """The difference piece by piece."""
+def _sentences(wrong: Difference, unread: Iterable[int] = ()) -> list[str]:
+    """The difference piece by piece; `unread` are cells on which something stands that is not read."""
     said = [f"{shift.player.capitalize()}'s ship of {label(shift.from_cell)} stands on {label(shift.to_cell)}." for shift in wrong.moved]
     said += [f"{player.capitalize()}'s ship of {label(cell)} is missing." for player, cell in wrong.gone]
     said += [f"A {ship.colour} ship too many stands on {label(ship.cells[0])}." for ship in wrong.strange]
@@ -207,6 +219,7 @@ def _sentences(wrong: Difference) -> list[str]:
         f"A {shift.ship.colour} ship stands on {label(shift.to_cell)}, and {shift.player}'s belongs on {label(shift.from_cell)}."
         for shift in wrong.recoloured
     ]
+    said += [f"Something that is not read as a ship stands on {label(cell)}." for cell in unread]
     if wrong.lost:
         said.append(f"Missing: {_icebergs(wrong.lost)}.")
     if wrong.extra:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -40,6 +40,10 @@ class Ship:
     def may_be(self, player: str, cell: int) -> bool:
         """May it be this player's ship in this cell, for all that the picture says?"""
         return cell in self.cells and (self.colour == player or not self.sure)
+
+    def in_place_of(self, players: Mapping[int, str]) -> bool:
+        """Does it surely stand on the cell of a ship of the other colour?  `players` by the cells of their ships."""
+        return not self.doubtful and len(self.cells) == 1 and players.get(self.cells[0], self.colour) != self.colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +86,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, and the set of cells
-    whose icebergs would be hidden by a ship."""
+    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, the set of cells whose
+    icebergs would be hidden by a ship, and the cells of each thing that is not read."""
 
     ships: tuple[Ship, ...]
     down: tuple[SeenPiece, ...]
     counters: tuple[tuple[int, ...], ...]
     hidden: int
+    unread: tuple[tuple[int, ...], ...]
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -152,7 +157,8 @@ def look(seen: Observation, board: Hex) -> Look:
     counters = (grid.cells(np.array([one.x_mm, one.y_mm]), one.sigma_mm) for one in seen.counters)
     shadows = [_shadow(piece, seen.camera.eye_mm) for piece in seen.pieces]
     hidden = union(*(cell for shadow in shadows for cell in grid.behind(shadow)))
-    return Look(tuple(ships), tuple(down), tuple(filter(None, counters)), hidden)
+    unread = (grid.cells(place, 0.0) for place in seen.unread_mm)
+    return Look(tuple(ships), tuple(down), tuple(filter(None, counters)), hidden, tuple(filter(None, unread)))
 
 
 class _Grid:

@@ -2,9 +2,10 @@
 
 from engines.icefloe.document import state_document
 from engines.icefloe.hearing import hear
-from engines.icefloe.judge import judge, measurement
+from engines.icefloe.judge import judge
 from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, violation
 from engines.verdict import answer_by_label as judge_answer
+from engines.verdict import nothing_measured as measurement
 
 NAME = "icefloe"
 

@@ -16,7 +16,7 @@ _COIN_NAMES = {"a": "the ace", "2": "the #2 coin"}
 
 def choices(state: State) -> tuple[str, ...]:
     """What can be voted for, void votes too; or what the torch bearer decides between."""
-    if state.phase == "vote":
+    if state.phase in ("move", "vote"):
         return tuple(SUITS if state.value else VALUES)
     return (*state.best, SHARED) if state.phase == "name" else state.leading_choices
 

@@ -25,7 +25,7 @@ def state_document(state: State) -> dict[str, Any]:
          "value": "4",                    # voted on, while its suit is voted on, or None
          "tile": "A4",                    # to be removed, or None
          "tiles": 22,                     # in play
-         "votes": {"red": "4", "blue": None},       # "?" until all have voted
+         "votes": {"red": "4", "blue": None},       # "?" until they are shown; the first may be set while the last player moves
          "laid": {"red": 2, "blue": 0},             # what coins add to each vote
          "tally": {"4": 3},               # votes and coins counted, once all are shown
          "choices": ["4", "n"],           # between which the torch bearer decides, else empty

@@ -39,7 +39,7 @@ def turned(state: State) -> State:
         return replace(state, mover=state.following)
     if len(state.board.floes) - len(state.board.empty) == 1:
         return _finished(state)
-    return _vote_opened(replace(state, mover=None))
+    return _vote_opened(replace(state, mover=None))  # votes that were set before the last move count now
 
 
 def voted(state: State, player: str, choice: str) -> State:
@@ -50,7 +50,7 @@ def voted(state: State, player: str, choice: str) -> State:
 def muted(state: State, player: str) -> State:
     """After a player lost the votes still to come, and the one that was cast but not shown with them (ruling icefloe.6)."""
     after = replace(state, muted=tuple(other for other in state.players if other in (*state.muted, player)))
-    return _shown(replace(after, votes=_with(state, state.votes, player, None))) if state.phase == "vote" else after
+    return _shown(replace(after, votes=_with(state, state.votes, player, None))) if state.phase in ("move", "vote") else after
 
 
 def laid(state: State, move: Coin) -> State:
@@ -74,7 +74,7 @@ def finished_laying(state: State, player: str) -> State:
 def decided(state: State, choice: str) -> State:
     """After the value, or the suit with it, is known."""
     if state.value is None:
-        return _vote_opened(replace(state, value=choice))
+        return _vote_opened(_cleared(replace(state, value=choice)))
     return replace(_cleared(state), phase="remove", tile=choice + state.value, value=None)
 
 
@@ -125,12 +125,12 @@ def _cleared(state: State) -> State:
 
 def _vote_opened(state: State) -> State:
     """The vote on a value or, where that is known, on its suit."""
-    return _shown(replace(_cleared(state), phase="vote"))
+    return _shown(replace(state, phase="vote"))
 
 
 def _shown(state: State) -> State:
     """All votes are shown when the last is cast; where nobody has one, the torch bearer decides (ruling icefloe.1)."""
-    if state.awaited:
+    if state.phase != "vote" or state.awaited:
         return state
     return replace(state, phase="coins" if state.voters else "decide")
 
@@ -141,7 +141,7 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
 
 def _finished(state: State) -> State:
     """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
-    after = replace(_add(state, state.board.pyramids), mover=None)
+    after = replace(_cleared(_add(state, state.board.pyramids)), mover=None)
     if len(after.best) == 1:
         return replace(after, phase="over", winners=after.best)
     return replace(after, phase="name")

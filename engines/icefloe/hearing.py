@@ -15,7 +15,7 @@ from engines.icefloe.checks import EMPTYING, ROUND, SCORING
 from engines.icefloe.moves import COINS, Coin, Decision, Done, Move, Movement, Penalty, Removal, Selection, Torch, Vote, parse_move
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, choice, turn
+from engines.icefloe.words import after_move, capital, choice, turn, votes
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
 from engines.words import listed
 
@@ -162,7 +162,7 @@ def _stays(state: State, heard: Stays) -> Verdict:
     wrong = violation(state, move)
     if wrong:
         return Refused(code="icefloe.move", said=wrong.said, rests_on=wrong.clause, player=heard.player, tried=(str(move),))
-    said = f"{capital(heard.player)} moved {heard.stays} and came back to {place}. {turn(play(state, move))}"
+    said = f"{capital(heard.player)} moved {heard.stays} and came back to {place}. {after_move(play(state, move))}"
     return Accepted(code="icefloe.move", said=said, rests_on="Piece Movement; ruling icefloe.4", player=heard.player, moves=(str(move),))
 
 
@@ -183,9 +183,10 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
         return Refused(code=wrong.code, said=said, rests_on=wrong.clause, player=move.player)
     after = play(state, move)
     said = f"{name} has voted."
-    if not after.awaited:
-        votes = listed(f"{player} for {choice(vote)}" for player, vote in zip(after.players, after.votes, strict=True) if vote)
-        said = f"{said} All votes are shown: {votes}. {turn(after)}"
+    if after.phase == "move":
+        said = f"{said} It counts when the last move is made. {turn(after)}"
+    elif not after.awaited:
+        said = f"{said} {votes(after)} {turn(after)}"
     return Noted(code="icefloe.vote", said=said, rests_on=VOTING[state.value is not None], player=move.player, moves=(str(move),), secret=True)
 
 

@@ -7,7 +7,7 @@ and nothing that the rules forbid explains it better.  `before` is the observati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
@@ -16,7 +16,7 @@ from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, turn
+from engines.icefloe.words import after_move, capital, turn
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
 from engines.words import listed
 from table.boards import Board as TableBoard
@@ -51,11 +51,6 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
     whole = [story for story in rivals if not look.differences(story.after.board)]
     return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
-
-
-def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
-    """Nothing is measured but what verdicts tell."""
-    return {}
 
 
 def _stories(state: State) -> Iterator[_Story]:
@@ -100,7 +95,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
     move = story.moves[-1]
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else turn(after))
+    said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else after_move(after))
     return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
 
 

@@ -81,9 +81,22 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     new = [name for name in names if name not in placed]
     if len(new) == 1 and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-    missing = [name for name in state.placing_order if name not in names]
-    said = f"Not seen on the pond: {listed(missing)}. {turn(state)}"
-    return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
+    return Waiting(code=CODE, said=f"{_amiss(look, placed)} {turn(state)}", rests_on=PLACING, player=state.next)
+
+
+def _amiss(look: Look, placed: tuple[str, ...]) -> str:
+    """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
+    pieces, order = look.now.pieces, look.pyramids
+    seen = set(look.free.values())
+    due = order[: max(len(placed), len(look.free))]
+    missing = [name for name in due if name not in seen]
+    early = sorted((order.index(name), name) for name in seen if name not in due)
+    other = [(k, name) for k, name in look.free.items() if stands(pieces[k]) and not agrees(pieces[k], name)]
+    said = [f"Not seen on the pond: {listed(missing)}."] if missing else []
+    said += [f"Placed too early: {listed(name for _, name in early)}."] if early else []
+    said += [f"On {look.places[k]} a {pieces[k].colour} {pieces[k].size} is read, and only {name} is left to stand there." for k, name in other]
+    said += [f"A {pieces[k].colour} {pieces[k].size} stands on {look.places[k]}, and none is left to place." for k in look.strangers(look.free)]
+    return " ".join(said) or "Not every pyramid on the pond is read for sure: turn them, or move them to the middle of their tiles."
 
 
 def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:

@@ -40,7 +40,7 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Placing: ("icefloe.place.time", ("place",), checks.PLACING, "Pyramids are placed before the first round, each once."),
     Movement: ("icefloe.move.time", ("move",), "Movement", "Pyramids move in the first part of a round."),
     Slide: ("icefloe.slide.time", ("move",), "Movement", "Tiles slide in the first part of a round."),
-    Vote: ("icefloe.vote.time", ("vote",), "Game Summary", "Players vote after the movement, first on the value and then on the suit."),
+    Vote: ("icefloe.vote.time", ("vote",), "Game Summary", "Players vote after the movement; on the value they may from the last player's move on."),
     Coin: ("icefloe.coin.time", ("coins",), ballots.COINS, "Coins are laid when all votes are shown, until everybody is done."),
     Done: ("icefloe.done.time", ("coins",), "ruling icefloe.2", "Players are asked for coins when all votes are shown."),
     Decision: ("icefloe.decide.time", ("decide", "name"), ballots.TORCH, "There is no tie that the torch bearer decides."),
@@ -68,7 +68,8 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """What is legal now: iterates, counts, answers `in`, and prints in words.
 
-    All moves are listed but penalties: those are no player's choice.  `in` answers for them too.
+    All moves are listed but penalties, which are no player's choice, and votes that are set before the vote is open.  `in`
+    answers for them too.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -161,6 +162,8 @@ def _stranger(state: State, move: Move) -> Violation | None:
 def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
     if state.phase in phases and (state.vote_to_come or not isinstance(move, Penalty)):
+        return None
+    if isinstance(move, Vote) and state.last_to_move:
         return None
     return Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
 

@@ -81,6 +81,11 @@ class State:
         following = self.after(self.mover) if self.mover else None
         return None if following == self.torch else following
 
+    @property
+    def last_to_move(self) -> bool:
+        """Does the last player of the round move now, so that votes on the value may be set already, still hidden?"""
+        return self.phase == "move" and self.mover in self.players and self.following is None
+
     def owner(self, pyramid: str) -> str | None:
         """Who plays the suit of a pyramid; None where nobody does."""
         return next((player for player in self.players if PLAYS[player] == pyramid[1]), None)
@@ -192,8 +197,8 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
 
 
 def hidden(state: State) -> State:
-    """What players may see: votes are `?` until all have voted.  Its line is for reading; `State.parse` refuses it."""
-    if state.phase != "vote":
+    """What players may see: votes are `?` until they are shown.  Its line is for reading; `State.parse` refuses it."""
+    if state.phase not in ("move", "vote"):
         return state
     return replace(state, votes=tuple(vote and HIDDEN for vote in state.votes))
 
@@ -272,7 +277,7 @@ def _check(state: State) -> None:
         "a pyramid of every player while the game runs": phase not in ("place", "name", "over") and not all(stood),
         "a value in play while its suit is voted on": state.value is not None and not (voting and state.open_choices),
         f"votes among {' '.join(ballots)}, and only while they are cast or counted": any(voted)
-        and not (voting and {*state.votes} - {None} <= {*ballots}),
+        and not ((voting or state.last_to_move) and {*state.votes} - {None} <= {*ballots}),
         "no vote of a player who lost it": not (state.value is None and phase in ("coins", "decide"))
         and any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
         "votes awaited while they are cast, and only then": voting and bool(state.awaited) != (phase == "vote"),

@@ -55,6 +55,17 @@ def turn(state: State) -> str:
             assert_never(state.phase)
 
 
+def after_move(state: State) -> str:
+    """What comes next, with the votes where all were set before the last move."""
+    return f"{votes(state)} {turn(state)}" if state.cast and state.phase in ("coins", "decide") else turn(state)
+
+
+def votes(state: State) -> str:
+    """Every vote, now that none is hidden any more."""
+    cast = (f"{player} for {choice(vote)}" for player, vote in zip(state.players, state.votes, strict=True) if vote)
+    return f"All votes are shown: {listed(cast)}."
+
+
 def ended(state: State) -> str:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))

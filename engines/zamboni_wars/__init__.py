@@ -1,10 +1,11 @@
 """Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and rulings zamboni_wars.2 to .9."""
 
 from engines.verdict import answer_by_label as judge_answer
+from engines.verdict import nothing_measured as measurement
 from engines.zamboni_wars.board import Board
 from engines.zamboni_wars.document import state_document
 from engines.zamboni_wars.heard import hear
-from engines.zamboni_wars.judge import judge, measurement, set_up
+from engines.zamboni_wars.judge import judge, set_up
 from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
 
 NAME = "zamboni_wars"

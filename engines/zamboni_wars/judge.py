@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from engines.errors import Violation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
@@ -37,11 +36,6 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
         got = f"{board.rows} by {board.cols} spaces" if isinstance(board, Coasters) else f"a board of kind {type(board).__name__.lower()}"
         raise InputError(f"board: expected four coasters of 3 by 3 spaces for Zamboni Wars, got {got}")
     return start(players, rulings, Arrows.usual(board.layout) if board.layout else USUAL)
-
-
-def measurement(_state: State, _seen: Observation) -> dict[str, Any]:
-    """Nothing is measured."""
-    return {}
 
 
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:

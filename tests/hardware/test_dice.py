@@ -2,58 +2,91 @@
 
 from __future__ import annotations
 
+import queue
 from itertools import pairwise, product
 
 import pytest
 from scipy.stats import chisquare
 
-from hardware.dice import Roller, draw, picture, tumble
+from hardware import dice
+from hardware.dice import Tumbler, draw, picture, tumble
 from hardware.fairness import judge_rolls
 from hardware.fakes import FakeDice
-from table.errors import InputError
 
 PATIENCE_S = 20.0
 
 
-def test_values_are_told_before_anything_is_seen():
-    dice, told = FakeDice(2), []
-    values = iter([5, 2])
-    roller = Roller(dice, lambda rolled: told.append((rolled, list(dice.shown))), pause=lambda _: None, draw=lambda: next(values))
-    assert roller.roll() == (5, 2)
-    assert roller.wait(PATIENCE_S)
-    assert told == [((5, 2), [])]
-    assert dice.shown[-1] == (5, 2)
-    assert len(dice.shown) == 9
+class Watched(FakeDice):
+    """Dice that can be waited for."""
+
+    def __init__(self, count):
+        super().__init__(count)
+        self.queue = queue.Queue()
+
+    def show(self, faces):
+        super().show(faces)
+        self.queue.put(faces)
+
+    def wait_for(self, faces):
+        while self.queue.get(timeout=PATIENCE_S) != faces:
+            pass
 
 
-def test_a_roll_that_cannot_be_kept_is_not_shown():
-    dice = FakeDice(1)
+@pytest.fixture
+def rolled(monkeypatch):
+    """rolled(count): dice, and a tumbler that shows each face for no time."""
+    tumblers = []
+    monkeypatch.setattr(dice, "tumble", lambda values: [(faces, 0) for faces, _ in tumble(values)])
 
-    def refuse(_values):
-        raise InputError("not now")
+    def make(count):
+        watched = Watched(count)
+        tumblers.append(Tumbler(watched))
+        return watched, tumblers[-1]
 
-    roller = Roller(dice, refuse)
-    with pytest.raises(InputError, match="not now"):
-        roller.roll()
-    assert dice.shown == []
-    assert roller.wait(0)
-
-
-def test_who_asks_while_dice_tumble_is_not_heard():
-    told, again = [], []
-    roller = Roller(FakeDice(1), told.append, pause=lambda _: again.append(roller.roll()))
-    roller.roll()
-    assert roller.wait(PATIENCE_S)
-    assert len(told) == 1
-    assert set(again[:-1]) == {None}
+    yield make
+    for tumbler in tumblers:
+        tumbler.close()
 
 
-def test_one_die_of_two_may_be_rolled():
-    dice = FakeDice(2)
-    roller = Roller(dice, lambda _: None, pause=lambda _: None, draw=lambda: 3)
-    assert roller.roll(1) == (3,)
-    assert roller.wait(PATIENCE_S)
-    assert {faces[1] for faces in dice.shown} == {None}
+def test_dice_tumble_to_what_was_drawn(rolled):
+    watched, tumbler = rolled(2)
+    tumbler.show((5, 2))
+    watched.wait_for((5, 2))
+    while tumbler.tumbling:
+        assert tumbler._thread.is_alive()
+    assert watched.shown == [faces for faces, _ in tumble((5, 2))]
+
+
+def test_one_die_of_two_may_be_rolled(rolled):
+    watched, tumbler = rolled(2)
+    tumbler.show((3,))
+    watched.wait_for((3, None))
+    assert {faces[1] for faces in watched.shown} == {None}
+
+
+def test_two_values_are_not_shown_on_one_die(rolled):
+    watched, tumbler = rolled(1)
+    tumbler.show((3, 4))
+    assert not tumbler.tumbling
+    tumbler.show((5,))
+    watched.wait_for((5,))
+    assert {len(faces) for faces in watched.shown} == {1}
+
+
+def test_only_the_latest_roll_is_seen_to_its_end(monkeypatch):
+    """The first one tumbles for ever, and gives way at once."""
+    monkeypatch.setattr(dice, "tumble", lambda values: [((1,), 3_600_000)] if values == (1,) else [(values, 0)])
+    watched = Watched(1)
+    tumbler = Tumbler(watched)
+    tumbler.show((1,))
+    watched.wait_for((1,))
+    assert tumbler.tumbling
+    tumbler.show((6,))
+    watched.wait_for((6,))
+    tumbler.show((1,))
+    watched.wait_for((1,))
+    tumbler.close()
+    assert not tumbler._thread.is_alive()
 
 
 def test_dice_tumble_over_other_faces_slower_and_slower():

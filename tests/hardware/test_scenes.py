@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -25,9 +25,10 @@ def levels(rhythm: Rhythm) -> np.ndarray:
 
 def test_every_signal_has_a_rhythm_of_its_own():
     """Without any colour, and however it is begun, no signal looks like another."""
-    for one, other in combinations(SIGNALS, 2):
-        first, second = levels(TUNES[one].rhythm), levels(TUNES[other].rhythm)
-        shifts = range(TUNES[other].rhythm.period_ms // 10)
+    rhythms = {signal: TUNES[signal].rhythm for signal in SIGNALS} | {f"answer {count}": Scene("choice", count=count).rhythm for count in (2, 3, 4)}
+    for one, other in combinations(rhythms, 2):
+        first, second = levels(rhythms[one]), levels(rhythms[other])
+        shifts = range(rhythms[other].period_ms // 10)
         assert min(np.abs(first[:700] - second[shift : shift + 700]).mean() for shift in shifts if shift + 700 <= len(second)) > 0.05, (one, other)
 
 
@@ -43,12 +44,12 @@ def test_rhythms_stay_within_their_levels_and_repeat(signal):
 
 def test_nothing_flashes_so_fast_that_it_is_a_danger():
     """Photosensitive epilepsy: at most three flashes a second (WCAG 2.3.1) for whatever lights more than a few lamps."""
-    for signal in SIGNALS:
-        steps = TUNES[signal].rhythm.steps
+    for scene in (*map(Scene, SIGNALS), Scene("choice", count=9)):
+        steps = scene.rhythm.steps
         rises = [at for at in range(len(steps)) if steps[at][0] - steps[at - 1][0] > 0.4]
         times_ms = np.cumsum([0, *(hold_ms for _, hold_ms in steps)])
         starts = [times_ms[at] + turn * times_ms[-1] for turn in (0, 1) for at in rises]
-        assert all(later - earlier >= 1000 for earlier, later in zip(starts, starts[3:], strict=False)), signal
+        assert all(later - earlier >= 1000 for earlier, later in zip(starts, starts[3:], strict=False)), scene
 
 
 def test_a_fade_goes_evenly_from_level_to_level():
@@ -84,6 +85,20 @@ def test_those_who_are_too_close_take_turns():
     scene = Scene("too close", PLAYERS, of=("blue", "red"))
     for at_ms, lit in ((0, "blue"), (699, "blue"), (700, "red"), (1399, "red"), (1400, "blue")):
         assert [PLAYERS[seat] for seat, lamp in enumerate(lanterns(scene, at_ms, 4)[:4]) if lamp.level] == [lit]
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_an_answer_flashes_as_often_as_its_place_says(count, strip):
+    scene = Scene("choice", PLAYERS, of=("red",), count=count)
+    seen = [lanterns(scene, at_ms, 4) for at_ms in range(0, scene.rhythm.period_ms, 10)]
+    for lamp, lit in ((2, True), (4, True), (0, False)):
+        levels_seen = [0.0, *(lamps[lamp].level for lamps in seen)]
+        assert sum(later > earlier for earlier, later in pairwise(levels_seen)) == (count if lit else 0)
+    frame = strip.frame(scene, 0)
+    assert dashes(frame) == count
+    assert {tuple(rgb) for rgb in frame[frame.any(axis=1)].tolist()} == {LAMP_RGB["red"]}
+    unnamed = strip.frame(Scene("choice", PLAYERS, count=count), 0)
+    assert {tuple(rgb) for rgb in unnamed[unnamed.any(axis=1)].tolist()} == {(255, 255, 255)}
 
 
 def test_there_may_be_more_or_fewer_lamps_than_players():

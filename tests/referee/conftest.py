@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib.util
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from referee.events import SessionStarted
 from referee.log import Log
+from referee.loop import Referee
 from referee.session import Session
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
+from vision.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 MEDIUM = load_piece_set("looney")["medium"]
@@ -68,3 +71,68 @@ def seen():
         return Observation(seq, at_ms, CAMERA, tuple(pieces), hand=hand)
 
     return make
+
+
+class Film:
+    """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
+
+    name, simulated = "film", True
+
+    def __init__(self, *shots):
+        self.shots = list(shots)
+        self.shown = []
+        self.closed = 0
+
+    def read(self):
+        while self.shots:
+            shot = self.shots.pop(0)
+            if isinstance(shot, Exception):
+                raise shot
+            if callable(shot):
+                shot()
+                continue
+            self.shown.append(shot)
+            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown) % 256, np.uint8))
+        return None
+
+    def close(self):
+        self.closed += 1
+
+    def observe(self, frame, setup, reference=None):
+        self.setup, self.reference = setup, reference
+        return self.shown[frame.seq]
+
+
+@pytest.fixture(scope="session")
+def film_of():
+    """film_of(*shots): a camera that gives them, and eyes."""
+    return Film
+
+
+@pytest.fixture
+def referee(session):
+    def make(*shots, **options):
+        film = Film(*shots)
+        return Referee(film, SimpleNamespace(board=None), film.observe, session, **{"pause": lambda _: None} | options)
+
+    return make
+
+
+@pytest.fixture
+def hold(seen):
+    """hold(1000, *pieces): what four frames a second show of a table at rest for a second."""
+
+    def shots(at_ms, *pieces):
+        return [seen(at_ms + step, *pieces) for step in (0, 250, 500, 750)]
+
+    return shots
+
+
+@pytest.fixture
+def red(piece):
+    return piece("red", 50, 50)
+
+
+@pytest.fixture
+def blue(piece):
+    return piece("blue", 150, 50)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import urllib.request
@@ -40,6 +42,12 @@ def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp
     url = next(word for word in line.split() if word.startswith("http://localhost:"))
     with urllib.request.urlopen(url, timeout=WAIT_S) as page:
         assert "simulated" in page.read().decode().lower()
+    code = next(word for word in demo.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+    asks = urllib.request.Request(f"{url}/api/v1/me", headers={"Authorization": f"Bearer {code}"})
+    with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
+        assert json.load(answer) == {"role": "host", "seat": None}
+    assert demo.stdout.readline().strip().startswith(f"{url}/join#")
+    assert stat.S_IMODE((tmp_path / "access.json").stat().st_mode) == 0o600
     demo.send_signal(with_signal)
     demo.send_signal(signal.SIGTERM)  # `timeout`, `make` and service managers like to send another one
     rest, errors = demo.communicate(timeout=WAIT_S)

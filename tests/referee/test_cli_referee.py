@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from hardware.fake_serial import SerialDouble, WledFirmware
 from referee.cli import main
 from referee.log import LogReader
 from table.observation import Camera, Observation, SeenPiece
@@ -133,3 +134,22 @@ def test_what_was_heard_is_judged_at_its_own_time(folder: Path) -> None:
         (2900, "refused", "red"),
         (3300, "refused", "green"),
     ]
+
+
+def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
+    strip = SerialDouble(tmp_path / "tty", WledFirmware(60))
+    (tmp_path / "rinkside.toml").write_text(f'[hardware.lamps]\nkind = "wled"\ndevice = "{strip.path}"\nleds = 60\n')
+    result = referee(folder, "--json", "--settings", str(tmp_path / "rinkside.toml"))
+    strip.pump()
+    strip.unplug()
+    assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 4)
+    assert strip.firmware.shown >= 2
+    assert set(strip.firmware.pixels) == {(0, 0, 0)}, "dark in the end"
+
+
+def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "rinkside.toml").write_text('[hardware.lamps]\nkind = "lava"\n')
+    result = referee(folder, "--settings", str(tmp_path / "rinkside.toml"), "--log", str(tmp_path / "log.sqlite"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("rinkside: rinkside.toml: hardware.lamps.kind: expected gpio, board, wled, wled-presets, fake, got")
+    assert not (tmp_path / "log.sqlite").exists()

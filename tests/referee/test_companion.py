@@ -10,13 +10,14 @@ import pytest
 
 from engines import GAMES
 from engines.verdict import Ambiguous, Choice
+from engines.verdict import Noted as HeardSaid
 from hardware import dice
 from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 from hardware.ports import Press
 from hardware.rig import Rig
 from hardware.scenes import Scene
 from referee import companion
-from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.companion import NOT_NOW, Companion
 from referee.events import Asked, Record, Ruled, SessionStarted
 from referee.facts import fact_of
@@ -71,6 +72,10 @@ class Eyes:
     """What the referee does, as it is told."""
 
     latest: Live = field(default_factory=lambda: Live("waiting", ""))
+    pointed: list = field(default_factory=list)
+
+    def point_at(self, question, label):
+        self.pointed.append((question, label))
 
 
 @pytest.fixture
@@ -152,38 +157,151 @@ def test_a_press_that_means_nothing_now_is_told_by_the_buzzer(rig, session):
     assert len(session.records()) == 1
 
 
-@pytest.mark.usefixtures("beside")
-def test_a_die_is_in_the_log_before_it_is_seen(rig, session, games, monkeypatch):
-    order = []
-    monkeypatch.setattr(type(rig.dice), "show", lambda _self, faces: order.append(("shown", faces, len(session.records()))))
+class Dice(FakeDice):
+    """Dice that say, with every face, how many records there were when it was shown."""
 
-    def hear(_state, said):
-        return fact_heard(said)
+    def __init__(self, count, session):
+        super().__init__(count)
+        self.session, self.queue = session, queue.Queue()
 
-    def fact_heard(said):
-        from engines.verdict import Noted
+    def show(self, faces):
+        super().show(faces)
+        self.queue.put((faces, len(self.session.records())))
 
-        order.append(("heard", said))
-        return Noted(code="pegs.die", said="A die.", moves=())
 
-    monkeypatch.setattr(games["pegs"], "hear", hear)
+@pytest.fixture
+def rolling(session, eyes, games, monkeypatch):
+    """rolling(count): dice and buttons beside a game that waits for red's die."""
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
+    heard = {"may_say": [{"label": "die 1", "said": {"player": "red", "die": 1}}]}
+    document = games["pegs"].state_document
+    monkeypatch.setattr(games["pegs"], "state_document", lambda state: document(state) | heard)
+    monkeypatch.setattr(games["pegs"], "hear", lambda _state, said: HeardSaid(code="pegs.die", said=f"{said['player']}: {said['die']}", moves=()))
+    running = []
+
+    def make(count):
+        rig = Rig(dice=Dice(count, session), buttons=FakeButtons(), buzzer=Heard())
+        running.append(Companion(rig, session, eyes, BOARD))
+        running[-1].start()
+        return rig, heard
+
+    yield make
+    for one in running:
+        one.stop()
+
+
+def seen(dice):
+    """Faces from now on until they lie still, and how many records there were at the first of them."""
+    first, records = dice.queue.get(timeout=PATIENCE_S)
+    still, _ = dice.queue.get(timeout=PATIENCE_S)
+    assert first != still
+    return still, records
+
+
+def test_a_die_is_in_the_log_before_it_is_seen(rolling, session):
+    rig, _ = rolling(1)
+    rig.buttons.press("die", held_ms=900)
+    (record,) = session.wait(1, PATIENCE_S)
+    (value,) = record.event.evidence["dice"]
+    assert (record.event.code, record.event.said) == ("pegs.die", f"red: {value}")
+    assert value in range(1, 7)
+    assert seen(rig.dice) == ((value,), 2)
+    assert len(session.records()) == 2, "what becomes of the press rolls no other die"
+
+
+def test_one_die_of_two_is_the_game_s(rolling, session):
+    rig, _ = rolling(2)
     rig.buttons.press("die")
     (record,) = session.wait(1, PATIENCE_S)
-    assert order[0][0] == "heard"
-    assert order[0][1]["player"] == "red"
-    assert order[0][1]["die"] in range(1, 7)
-    assert record.event.code == "pegs.die"
-    assert all(entry[2] == 2 for entry in order if entry[0] == "shown")
+    (value,) = record.event.evidence["dice"]
+    assert seen(rig.dice) == ((value, None), 2)
 
 
-@pytest.mark.usefixtures("beside")
-def test_a_die_that_nobody_waits_for_is_not_rolled(rig, session):
+def test_two_dice_are_drawn_at_once_and_are_in_the_log_before_they_are_seen(rolling, session):
+    rig, heard = rolling(2)
+    heard["may_say"] = []
+    rig.buttons.press("die", held_ms=900)
+    (record,) = session.wait(1, PATIENCE_S)
+    values = tuple(record.event.evidence["dice"])
+    assert (record.event.code, len(values)) == ("dice.rolled", 2)
+    assert seen(rig.dice) == (values, 2)
+
+
+def test_a_die_that_nobody_waits_for_is_not_rolled(rolling, session):
+    rig, _ = rolling(1)
     session.command(Pause())
-    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    assert rig.buzzer.next().signal == "paused"
     rig.buttons.press("die")
-    assert rig.buzzer.queue.get(timeout=PATIENCE_S).signal == "paused"
     assert rig.buzzer.next() == NOT_NOW
     assert rig.dice.shown == []
+    assert len(session.records()) == 2
+
+
+def test_who_presses_while_dice_tumble_is_not_heard(rolling, session, monkeypatch):
+    monkeypatch.setattr(dice, "tumble", lambda values: [(values, 3_600_000)])
+    rig, _ = rolling(1)
+    rig.buttons.press("die")
+    rig.dice.queue.get(timeout=PATIENCE_S)
+    rig.buttons.press("die")
+    while rig.buzzer.next() != NOT_NOW:
+        pass
+    assert len(session.records()) == 2
+
+
+def test_a_roll_from_the_panel_is_seen_too(rolling, session):
+    rig, _ = rolling(2)
+    record = session.command(Roll(dice=2))
+    assert seen(rig.dice) == (tuple(record.event.evidence["dice"]), 2)
+
+
+@pytest.fixture
+def asking(session):
+    """A question with three answers, asked."""
+    choices = (Choice("red is nearer", ("red",)), Choice("blue is nearer", ()), Choice("both count", ()))
+    session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=choices)))
+
+
+def choice(count, *of):
+    return Scene("choice", PLAYERS, of=of, count=count)
+
+
+@pytest.mark.usefixtures("beside", "asking")
+def test_a_question_is_answered_with_two_buttons(rig, session, eyes):
+    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS))
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(1, "red"))
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(2, "blue"))
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(3))
+    rig.buttons.press("next")
+    rig.lamps.wait_for(Scene("too close", PLAYERS, of=PLAYERS), after=rig.lamps.scenes.index(choice(3)))
+    seen = len(rig.lamps.scenes)
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(1, "red"), after=seen)
+    rig.buttons.press("rule")
+    (record,) = session.wait(2, PATIENCE_S)
+    assert (record.event.label, record.event.moves, record.event.how, record.event.decided_by) == ("red is nearer", ("red",), "order", DECIDED_BY)
+    rig.lamps.wait_for(Scene("accepted", PLAYERS, then=turn("blue"), news=3))
+    assert eyes.pointed == [(2, label) for label in ("red is nearer", "blue is nearer", "both count", "", "red is nearer")]
+    heard = [rig.buzzer.next().signal for _ in range(7)]
+    assert heard == ["too close", "choice", "choice", "choice", "too close", "choice", "accepted"]
+
+
+@pytest.mark.usefixtures("beside", "asking")
+def test_nothing_is_taken_that_was_not_pointed_at(rig, session):
+    assert rig.buzzer.next().signal == "too close"
+    rig.buttons.press("rule")
+    assert rig.buzzer.next() == NOT_NOW
+    rig.buttons.press("next")
+    rig.lamps.wait_for(choice(1, "red"))
+    rig.buttons.press("appeal")
+    session.wait(2, PATIENCE_S)
+    again = session.append(fact_of(Ambiguous(code="pegs.too_close", said="Which?", choices=(Choice("either", ()),))))
+    rig.buttons.press("rule")
+    rig.buttons.press("rule", held_ms=900)
+    assert [type(record.event).__name__ for record in session.wait(again.seq, PATIENCE_S)] == ["Paused"], "an answer to another question is none"
 
 
 CLOSE = {
@@ -291,22 +409,24 @@ def boule(*moves):
 def test_what_buttons_mean():
     still = boule()
     by = {"decided_by": DECIDED_BY}
-    assert commands_of(press("rule"), still) == (Pause(**by), Resume(**by))
-    assert commands_of(press("rule"), replace(still, paused=True)) == (Resume(**by),)
-    assert commands_of(press("rule", "long"), still) == (Pause(**by),)
-    assert commands_of(press("rule", "long"), replace(still, paused=True)) == ()
-    assert commands_of(press("appeal"), still) == (Undo(**by),)
+    assert commands_of(press("rule"), still, 2) == (Pause(**by), Resume(**by))
+    assert commands_of(press("rule"), replace(still, paused=True), 2) == (Resume(**by),)
+    assert commands_of(press("rule", "long"), still, 2) == (Pause(**by),)
+    assert commands_of(press("rule", "long"), replace(still, paused=True), 2) == ()
+    assert commands_of(press("appeal"), still, 2) == (Undo(**by),)
     for button in ("rule", "appeal", "next"):
-        assert commands_of(press(button, "down"), still) == ()
-        assert commands_of(press(button, "double"), still) == ()
-    assert commands_of(press("next"), still) == ()
-    assert commands_of(press("light"), still) == ()
+        assert commands_of(press(button, "down"), still, 2) == ()
+        assert commands_of(press(button, "double"), still, 2) == ()
+    assert commands_of(press("next"), still, 2) == ()
+    assert commands_of(press("light"), still, 2) == ()
+    assert commands_of(press("die", "down"), still, 2) == (), "nobody rolls in Ice Boule"
+    assert commands_of(press("die", "long"), still, 2) == (Roll(dice=2, **by),)
 
 
 def test_next_begins_the_next_game_or_stops_the_leader(games):
     pegs = games["pegs"]
     over = Still(pegs.State(PLAYERS, ("red", "blue") * 4 + ("red",)), pegs)
-    assert commands_of(press("next"), over) == (NextGame(decided_by=DECIDED_BY),)
+    assert commands_of(press("next"), over, 2) == (NextGame(decided_by=DECIDED_BY),)
     assert roller(over) is None
     alone = boule(
         "target green",
@@ -316,15 +436,16 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
         "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
         "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
     )
-    assert commands_of(press("next"), alone) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
+    assert commands_of(press("next"), alone, 2) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
 
 
 def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
     """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
-    monkeypatch.setattr(dice, "tumble", lambda values: [(values, 0)])
+    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
     monkeypatch.setattr(companion, "POLL_S", 0.005)
     session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
     board = Coasters(cell_mm=33)
+    rig.dice = Dice(1, session)
     beside = Companion(rig, session, eyes, board)
     beside.start()
     engine, turns = GAMES["zamboni_wars"], []
@@ -338,10 +459,9 @@ def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypa
         rig.buttons.press("die")
         (record,) = session.wait(ledger.seq, PATIENCE_S)
         assert record.event.code == "zamboni.roll"
-        assert beside._roller.wait(PATIENCE_S)
         turns.append(record.event.player)
         (roll,) = record.event.moves
-        assert rig.dice.shown[-1] == (int(roll.removeprefix("roll ")),)
+        assert seen(rig.dice) == ((int(roll.removeprefix("roll ")),), len(session.records()))
         rig.lamps.wait_for(standing(session.ledger, board))
         drive = next(iter(engine.legal_moves(session.ledger.state)))
         seq = session.append(Ruled(verdict="accepted", code="zamboni.move", said="", moves=(str(drive),), player=record.event.player)).seq
@@ -364,4 +484,4 @@ def test_next_holds_fire():
         def state_document(_state):
             return {"to_move": "red", "may_shoot": ["blue"], "next": "red"}
 
-    assert commands_of(press("next"), Still(None, Firing)) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)
+    assert commands_of(press("next"), Still(None, Firing), 2) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)

@@ -23,65 +23,6 @@ from vision.cameras.files import decode_image
 from vision.frame import Frame
 
 
-class Film:
-    """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
-
-    name, simulated = "film", True
-
-    def __init__(self, *shots):
-        self.shots = list(shots)
-        self.shown = []
-        self.closed = 0
-
-    def read(self):
-        while self.shots:
-            shot = self.shots.pop(0)
-            if isinstance(shot, Exception):
-                raise shot
-            if callable(shot):
-                shot()
-                continue
-            self.shown.append(shot)
-            return Frame(len(self.shown) - 1, shot.at_ms, np.full((24, 32, 3), 6 * len(self.shown) % 256, np.uint8))
-        return None
-
-    def close(self):
-        self.closed += 1
-
-    def observe(self, frame, setup, reference=None):
-        self.setup, self.reference = setup, reference
-        return self.shown[frame.seq]
-
-
-@pytest.fixture
-def referee(session):
-    def make(*shots, **options):
-        film = Film(*shots)
-        return Referee(film, SimpleNamespace(board=None), film.observe, session, **{"pause": lambda _: None} | options)
-
-    return make
-
-
-@pytest.fixture
-def hold(seen):
-    """hold(1000, *pieces): what four frames a second show of a table at rest for a second."""
-
-    def shots(at_ms, *pieces):
-        return [seen(at_ms + step, *pieces) for step in (0, 250, 500, 750)]
-
-    return shots
-
-
-@pytest.fixture
-def red(piece):
-    return piece("red", 50, 50)
-
-
-@pytest.fixture
-def blue(piece):
-    return piece("blue", 150, 50)
-
-
 def rulings(session):
     """(time, verdict, player) of everything that was ruled or asked."""
     ruled = [record for record in session.records() if isinstance(record.event, Ruled | Asked)]
@@ -141,6 +82,24 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
     assert session.records()[-1].event.evidence["before"] == 1
 
 
+def test_what_a_button_points_at_is_said_of_its_own_question_only(referee, hold, piece):
+    leans, said = piece("red", 50, 50, pose="leaning"), []
+
+    def point(question, label):
+        return lambda: eyes.point_at(question, label)
+
+    def look():
+        said.append(eyes.latest.said)
+
+    steps = [
+        (point(question, label), *hold(1000 * at, leans), look) for at, (question, label) in enumerate([(2, "it counts"), (2, ""), (1, "old")], 1)
+    ]
+    eyes = referee(*hold(0, leans), *(shot for step in steps for shot in step))
+    eyes.run()
+    question = "Does the leaning piece count?"
+    assert said == [f"{question} The button points at: it counts. Press rule to take it.", question, question]
+
+
 @pytest.mark.parametrize(("label", "asked"), [("it counts", 1), ("it does not", 2)])
 def test_what_does_not_count_is_asked_again_when_somebody_was_at_the_table_and_left_it_there(referee, session, seen, hold, piece, label, asked):
     leans = piece("red", 50, 50, pose="leaning")
@@ -196,7 +155,7 @@ def test_the_next_game_begins_on_the_same_table(referee, session, seen, hold, re
     assert rulings(session) == [(500, "accepted", "red"), (2750, "accepted", "blue")]
 
 
-def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log, started, games, hold, red):
+def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log, started, games, film_of, hold, red):
     class Interrupted:
         """Pegs, but somebody pauses and resumes while the first throw is being judged."""
 
@@ -210,7 +169,7 @@ def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(log,
             return games["pegs"].judge(state, table, before, board)
 
     session = Session.begin(log, started, games={"pegs": Interrupted()})
-    film = Film(*hold(0, red))
+    film = film_of(*hold(0, red))
     Referee(film, SimpleNamespace(board=None), film.observe, session).run()
     assert rulings(session) == [(750, "accepted", "red")]
 
@@ -266,8 +225,8 @@ def test_a_camera_clock_that_jumps_back_begins_the_hold_again(referee, session, 
     assert rulings(session) == [(550, "accepted", "red")]
 
 
-def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, hold, red):
-    class Noisy(Film):
+def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, film_of, hold, red):
+    class Noisy(film_of):
         def read(self):
             noise = np.random.default_rng(1).integers(0, 255, (200, 200, 3), np.uint8)
             return dataclasses.replace(super().read(), image=noise)
@@ -354,10 +313,10 @@ def test_waiting_for_what_is_new(referee, seen):
     watcher.join()
 
 
-def test_stop_ends_the_thread_and_lets_the_camera_go(session, seen):
+def test_stop_ends_the_thread_and_lets_the_camera_go(session, film_of, seen):
     began = threading.Event()
 
-    class Endless(Film):
+    class Endless(film_of):
         def read(self):
             began.set()
             self.shots = [seen(250 * len(self.shown))]
@@ -375,8 +334,8 @@ def test_stop_ends_the_thread_and_lets_the_camera_go(session, seen):
     assert (eyes.latest.status, eyes.latest.said) == ("ended", "The referee was stopped.")
 
 
-def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session):
-    class Gone(Film):
+def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session, film_of):
+    class Gone(film_of):
         def read(self):
             lost.set()
             raise CameraLost("nobody there")

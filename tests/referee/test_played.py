@@ -169,7 +169,7 @@ def test_a_session_that_todays_rules_cannot_read_is_said_and_left_out(log: Path,
         opened.append(Ruled(verdict="accepted", code="", said="", moves=("throw red out: nothing",)), 5, session)
     result = rinkside("log", "scores", tmp_path / "out.csv", "--log", log)
     assert (result.exit_code, len(rows(tmp_path / "out.csv"))) == (0, 4)
-    assert f"left out: {log}: session {session}: expected moves that are legal" in result.stderr
+    assert f"left out: {log}: session {session}: record {session + 1}: expected moves that are legal" in result.stderr
 
 
 def test_players_share_a_game_that_is_drawn(tmp_path: Path) -> None:

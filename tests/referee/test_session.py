@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, U
 from referee.events import Answered, Asked, Choice, Corrected, Paused, Ruled, SessionEnded, SessionStarted, Undone
 from referee.ledger import fold
 from referee.log import Log
-from referee.session import Session
+from referee.session import RECORDS_KEPT, Session
 from table.errors import InputError
 
 CHOICES = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"))
@@ -309,6 +310,16 @@ def do(session, step):
         return
 
 
+def played_again(ledger):
+    """The state and the ends of a game by all that stands in it, from its start: slow and obvious."""
+    state, ends = ledger.engine.set_up(ledger.players, ledger.options, ledger.board), ()
+    for move in (move for entry in ledger.standing for move in entry.moves):
+        before, state = state, ledger.engine.play(state, ledger.engine.parse_move(move))
+        was, end = (ledger.engine.state_document(one)["end"] for one in (before, state))
+        ends = (*ends, end) if was is None and end is not None else ends
+    return state, ends
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(steps=steps)
 def test_reopening_the_log_gives_the_same_state(tmp_path_factory, games, started, steps):
@@ -317,12 +328,13 @@ def test_reopening_the_log_gives_the_same_state(tmp_path_factory, games, started
         session = Session.begin(log, started, games=games)
         for step in steps:
             do(session, step)
+            assert played_again(session.ledger) == (session.ledger.state, session.ledger.ends)
         ledger, view = session.ledger, session.view()
     with Log(path) as log:
         again = Session.reopen(log, session.id, games=games)
         assert again.ledger == ledger
         assert again.view() == view
-        assert fold(log.records(session.id), games) == ledger
+        assert fold(log.records(session.id), games, "log") == ledger
         assert json.loads(json.dumps(view)) == view
 
 
@@ -343,8 +355,23 @@ def test_going_on_after_reopening(tmp_path, started, games):
 def test_a_log_that_breaks_the_rules_is_said_in_one_line(log, games, started):
     session = log.append(started, 0).seq
     log.append(Ruled(verdict="accepted", code="pegs.put", said="", moves=("blue",)), 250, session)
-    with pytest.raises(InputError, match=r"session 1: expected moves that are legal by this version's rules: it is not blue's turn"):
+    with pytest.raises(InputError, match=r"session 1: record 2: expected moves that are legal by this version's rules: it is not blue's turn"):
         Session.reopen(log, session, games)
+
+
+def test_a_long_session_stays_small_in_memory_and_whole_in_the_log(session):
+    table, held = {"pieces": "p" * 5000}, []
+    tracemalloc.start()
+    for _ in range(2 * RECORDS_KEPT):
+        put(session, "red", verdict="refused", observation=table, evidence=table)
+        held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert held[-1] - held[RECORDS_KEPT] < 0.1 * (held[RECORDS_KEPT] - held[0])
+    seqs = [record.seq for record in session.records()]
+    assert seqs == [*range(1, session.ledger.seq + 1)]
+    assert [record.seq for record in session.wait(2, 0)] == seqs[2 : RECORDS_KEPT + 2]
+    session.close()
+    assert [record.seq for record in session.subscribe()] == seqs
 
 
 def test_an_ended_session_says_so_after_reopening(tmp_path, started, games):

@@ -225,6 +225,12 @@ def question() -> dict[str, Any]:
     return copy.deepcopy(QUESTION)
 
 
+@pytest.fixture
+def verdict_row() -> Callable[..., dict[str, Any]]:
+    """verdict_row(14, "blue", "Blue leads.", kind="noted"): a line of a view's verdicts."""
+    return verdict
+
+
 @pytest.fixture(name="storm_table")
 def storm_table_fixture() -> Setup:
     """A table with a chessboard."""
@@ -257,17 +263,50 @@ def app(session: FakeSession, live: FakeLive) -> Flask:
     return create_app(session, live)
 
 
+def join(app: Flask, code: str) -> FlaskClient:
+    """A browser that has given a code."""
+    client = app.test_client()
+    assert client.post("/join", data={"code": code}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+    return client
+
+
 @pytest.fixture
-def client(app: Flask) -> FlaskClient:
+def as_host() -> Callable[[Flask], FlaskClient]:
+    """as_host(app): a browser that has given the host's code."""
+    return lambda app: join(app, app.extensions["access"].codes.now.host)
+
+
+@pytest.fixture
+def as_player() -> Callable[[Flask, str], FlaskClient]:
+    """as_player(app, "blue"): a browser that has given the table's code and holds a seat; with "" it has none."""
+
+    def sit(app: Flask, seat: str) -> FlaskClient:
+        client = join(app, app.extensions["access"].codes.now.table)
+        if seat:
+            assert client.post("/seat", data={"seat": seat}, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+        return client
+
+    return sit
+
+
+@pytest.fixture
+def spectator(app: Flask) -> FlaskClient:
+    """A browser that has given no code."""
     return app.test_client()
 
 
+@pytest.fixture
+def client(app: Flask, as_host: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    """A host's browser."""
+    return as_host(app)
+
+
 class Panel:
-    """The panel in a process of its own (standin.py)."""
+    """The panel in a process of its own (standin.py): its address, and the codes of hosts and players."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        self.url = process.stdout.readline().strip()
+        self.url, self.host_code, self.table_code = process.stdout.readline().split()
 
     def change(self, **wanted: Any) -> list[dict[str, Any]]:
         """Change what the stand-ins say; gives the commands that the session has had."""

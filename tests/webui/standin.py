@@ -1,4 +1,4 @@
-"""The panel over the stand-ins of conftest.py, as a process of its own: prints its address, then obeys lines on stdin.
+"""The panel over the stand-ins of conftest.py, as a process of its own: prints its address and its codes, then obeys lines on stdin.
 
 A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment; each is answered with
 the commands that the session has had, as JSON.
@@ -47,5 +47,7 @@ def obey():
 session.wait = wait
 threading.Thread(target=obey, daemon=True).start()
 listening = listen(port=0)
-print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-serve(create_app(session, live), listening)
+app = create_app(session, live)
+codes = app.extensions["access"].codes.now
+print(f"http://127.0.0.1:{listening.getsockname()[1]}", codes.host, codes.table, flush=True)
+serve(app, listening)

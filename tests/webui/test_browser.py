@@ -116,8 +116,16 @@ def browser(chromium) -> Browser:
     return chromium.fresh()
 
 
+def open_as_host(browser: Browser, panel: Any) -> None:
+    """Come in by the link that brings the host's code."""
+    browser.open(f"{panel.url}/join#{panel.host_code}")
+    while browser.read().get("method") != "Page.loadEventFired":
+        pass
+    assert browser.run("location.pathname") == "/"
+
+
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     browser.until("document.querySelectorAll('svg.plan .piece').length === 9")
     browser.run("window.stayed = true; document.querySelector('#evidence').open = true")
 
@@ -139,7 +147,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
 
 
 def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(browser, panel, question):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
     browser.until("document.querySelector('.choices button')")
     browser.run("window.stayed = true; document.querySelector('#answer-name').focus(); document.querySelector('#answer-name').value = 'Ann'")
@@ -159,7 +167,7 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
 
 
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     browser.run("document.querySelector('#correct-moves').name = 'surprise'; document.querySelector('#correct form').requestSubmit()")
     browser.until("document.querySelector('.notice')?.textContent.includes('surprise')")
     panel.change(record=True)
@@ -173,7 +181,7 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
 def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, question, width):
     panel.change(view={"question": question, "phase": "asking"})
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
     heights = browser.run("[...document.querySelectorAll('button')].filter(b => b.offsetParent).map(b => b.getBoundingClientRect().height)")
     assert heights
@@ -182,7 +190,7 @@ def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, 
 
 
 def test_everything_can_be_reached_and_pressed_by_keyboard(browser, panel):
-    browser.open(panel.url)
+    open_as_host(browser, panel)
     reached = []
     for _ in range(40):
         browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)

@@ -8,7 +8,7 @@ import re
 import msgspec
 import pytest
 
-from referee.command import Hear
+from referee.command import Hear, Roll
 from table.boards import Coasters, Hex, Tiles
 from table.observation import SeenCounter
 from table.setup import Counters
@@ -64,6 +64,17 @@ def test_what_may_be_said_is_said_by_a_button(client, session):
     assert client.post("/command", data={"token": token, "command": "hear", "said": "{"}).status_code == 400
     session.shown["phase"] = "paused"
     assert 'name="said"' not in client.get("/").text
+
+
+def test_a_die_is_rolled_by_the_referee_where_the_game_waits_for_one(client, session):
+    session.shown["state"]["may_say"] = MAY_SAY
+    page = client.get("/").text
+    token = re.search(r'name="token" value="([^"]+)"', page)[1]
+    assert page.count("Roll an electronic die for blue") == 1
+    assert client.post("/command", data={"token": token, "command": "roll", "player": "blue"}).status_code == 303
+    assert session.commands == [Roll(player="blue")]
+    session.shown["state"]["may_say"] = MAY_SAY[1:]
+    assert "electronic die" not in client.get("/").text
 
 
 @pytest.mark.parametrize(("verdict", "words"), [("out_of_sync", "Out of sync"), ("noted", "Heard")])

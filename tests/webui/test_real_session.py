@@ -33,9 +33,9 @@ def real(tmp_path, live):
 
 
 @pytest.fixture
-def client(real, live):
+def client(real, live, as_host):
     ports: tuple[SessionPort, LivePort] = (real, live)
-    return create_app(*ports).test_client()
+    return as_host(create_app(*ports))
 
 
 def send(client, **form):

@@ -33,7 +33,7 @@ class Begun:
 
 
 @pytest.fixture
-def begin(tmp_path, live):
+def begin(tmp_path, live, as_host):
     """begin("a"): a session in its votes, on a log of its own, with its page."""
     opened = []
 
@@ -42,7 +42,7 @@ def begin(tmp_path, live):
         started = SessionStarted(game="icefloe", players=("red", "blue", "yellow"), camera="folder frames")
         session = Session.begin(log, started, games={"icefloe": Begun()})
         opened.extend((session, log))
-        return SimpleNamespace(session=session, client=create_app(session, live).test_client())
+        return SimpleNamespace(session=session, client=as_host(create_app(session, live)))
 
     yield make
     for one in opened:

@@ -80,6 +80,7 @@ export async function show(frame) {
 // ---- forms and links without leaving the page -------------------------------------------------------------------------
 
 document.addEventListener("submit", async (event) => {
+  if ("leave" in event.target.dataset) return; // it leads to another page
   event.preventDefault();
   const form = event.target;
   const button = event.submitter;

@@ -115,6 +115,24 @@ def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):
     assert verdict.said == "Green's piece lies within g2. It knocked green1 off the board, its own: wasted. Black throws next."
 
 
+@pytest.mark.parametrize(("gone", "colour"), [("green1", "green"), ("red1", "red")])
+def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_seen(table, lie, play, gone, colour):
+    """The thrown piece rolled from the table: nobody has to say it is off and be left with a board that is out of step."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320), "green2": lie("green", 75, 70)}
+    state, before = thrown("green1 d2, green2 b2, black1 g7, red1 b7", 5), table.seen()
+    del table.pieces[gone]
+    stolen = play(state, before)
+    assert isinstance(stolen, OutOfSync)
+    assert stolen.evidence["may_be"] == [f"throw red off: {gone} off"]
+    table.beside = [lie(colour, 175, -60)]
+    asked = play(state, before)
+    assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)
+    assert asked.said == f"Was {gone} knocked off the board by a throw of red's that is off the board too?"
+    assert [choice.moves for choice in asked.choices] == [(f"throw red off: {gone} off",), ()]
+    after = game.play(game.State.parse(state), game.parse_move(*asked.choices[0].moves))
+    assert isinstance(play(after, table.seen()), Waiting)
+
+
 def test_nothing_is_said_of_what_could_not_be_read_before(table, play):
     place = (np.array([178.0, 73.0]),)
     before = table.seen(unread_mm=place)

@@ -12,7 +12,7 @@ from engines import icebreaker as game
 from engines.errors import InvalidNotation
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move
-from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Hex, Open
 from table.errors import InputError
 
@@ -235,6 +235,39 @@ def test_refusals_say_what_to_do(tables):
     verdict = evening.judge(evening.table)
     assert (verdict.player, verdict.tried, verdict.evidence["violation"]) == ("red", ("E9-D7",), "ice.step")
     assert verdict.said.endswith("Put back red's ship to E9 and the iceberg on D7.")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_exchanged_ship_is_named_though_eyes_read_three_ships_of_a_colour_at_most(tables, seed):
+    """Which of the four that stand there they do not read is anybody's guess."""
+    evening = Evening(tables, seed, skip=seed)
+    spoilt = evening.table.copy()
+    swapped(evening, spoilt)
+    (cell,) = (cell for cell, (player, _) in spoilt.ships.items() if player != evening.table.ships[cell][0])
+    player = spoilt.ships[cell][0]
+    unread = evening.chance.choice([one for one, (colour, _) in spoilt.ships.items() if colour == player])
+    _, place = spoilt.ships.pop(unread)
+    verdict = game.judge(evening.state, spoilt.seen(unread_mm=(place,)), ANYTHING, BOARD)
+    belongs = evening.table.ships[cell][0]
+    if unread == cell:
+        assert isinstance(verdict, CannotSee)
+        assert verdict.said.startswith(f"Something that is not read as a ship stands on {cell}, and {belongs}'s ship of {cell} is not seen")
+    else:
+        assert (type(verdict), verdict.code) == (OutOfSync, "icebreaker.out_of_sync")
+        there = f"A {player} ship stands on {cell}, and {belongs}'s belongs on {cell}."
+        assert set(verdict.differences) == {there, f"Something that is not read as a ship stands on {unread}."}
+
+
+def test_a_ship_of_another_size_that_is_not_read_is_named(tables):
+    evening = Evening(tables, 3)
+    spoilt = evening.table.copy()
+    player, place = spoilt.ships.pop("E9")
+    verdict = evening.judge(spoilt)
+    assert isinstance(verdict, Waiting), "it is in somebody's hand"
+    verdict = game.judge(evening.state, spoilt.seen(unread_mm=(place,)), ANYTHING, BOARD)
+    assert isinstance(verdict, CannotSee)
+    there = "Something that is not read as a ship stands on E9."
+    assert verdict.evidence["differences"] == [f"{player.capitalize()}'s ship of E9 is missing.", there]
 
 
 def test_a_ship_on_a_boundary_is_where_a_legal_move_takes_it(tables):

@@ -165,6 +165,32 @@ def test_a_vote_is_secret_and_in_any_order(seed, seats):
     assert ends[0].phase == "coins"
 
 
+@settings(max_examples=25)
+@given(st.integers(0), players)
+def test_votes_that_are_set_before_the_last_move_count_as_those_after_it(seed, seats):
+    """Dice lie under hands until the movement is over: nobody sees them before, and it makes no difference when they were set."""
+    chance, state = Random(seed), start(seats, {})
+    for _ in range(1 + chance.randrange(2)):
+        while state.following or state.phase != "move":
+            state = play(state, chance.choice(list(legal_moves(state)))) if not outcome(state) else state
+            if outcome(state):
+                return
+            early = Vote(seats[0], "4")
+            assert state.phase != "move" or (violation(state, early) is None) == (state.following is None)
+        move = chance.choice(list(legal_moves(state)))
+        votes = [Vote(player, chance.choice("na2345")) for player in seats if chance.random() < 0.7]
+        before, after = state, play(state, move)
+        for vote in votes:
+            before = play(before, vote)
+            assert State.parse(str(before)) == before
+            assert vote.choice not in state_document(before)["votes"].values()
+            assert violation(before, vote).code == "icefloe.vote.twice"
+            after = play(after, vote) if after.phase == "vote" else after
+        before = play(before, move)
+        assert replace(before, sunk=None) == replace(after, sunk=None)
+        state = before
+
+
 def slow_reach(board, pyramid, origin):
     """By the printed words: every way of one or two actions, at most one a jump, one landing after the other."""
     at = {floe.place: floe for floe in board.floes}

@@ -192,7 +192,34 @@ def test_what_is_wrong_before_the_game(tables):
     table.put("AS", "c2")
     assert judge().moves == ("AS:c2", "AC:b2")
     table.put("FM", "d4")
-    assert judge().said.startswith("Not seen on the pond: AM, AA, BS")
+    assert judge().said == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a pyramid."
+
+
+def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
+    """As many as there are, and none is missing by number: nobody is told that nobody is missing."""
+    state = game.set_up(PLAYERS, {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(3), state)
+    for name, place in zip(state.placing_order, sorted(table.tiles), strict=True):
+        on(table, name, place, (0.0, 0.0), tables)
+    place = table.stood["AC"].place
+    on(table, "AC", place, (0.0, 0.0), tables, read_as="B")
+    said = game.judge(state, table.seen(), None, table.board).said
+    assert said == f"On {place} a yellow B is read, and only AC is left to stand there. Red places AS next, on a tile without a pyramid."
+
+
+def test_votes_set_before_the_last_move_are_shown_with_it(pond):
+    state, table = pond(line(mover="blue"))
+    before = table.seen()
+    for player, vote in zip(PLAYERS, "4n24", strict=True):
+        heard = game.hear(state, {"player": player, "vote_value": vote})
+        assert (type(heard), heard.secret) == (Noted, True)
+        assert heard.said.startswith(f"{player.capitalize()} has voted. It counts when the last move is made. Blue moves")
+        state = game.play(state, game.parse_move(*heard.moves))
+    table.put("AA", "b1")
+    moved = game.judge(state, table.seen(), before, table.board)
+    assert (type(moved), moved.moves) == (Accepted, ("AA:b2-b1",))
+    shown = "All votes are shown: red for 4, yellow for null, black for 2 and blue for 4. Coins may be laid"
+    assert moved.said.startswith(f"Blue moved AA from b2 to b1. {shown}")
 
 
 def test_votes_are_secret_until_all_have_voted():

@@ -1,0 +1,48 @@
+"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from referee.command import Answer
+from referee.events import Asked, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """What a button points at while a question is open.  `count` is the place of that answer, 1 for the first; 0: none yet, or none again."""
+
+    question: int
+    labels: tuple[str, ...]
+    count: int = 0
+
+    @classmethod
+    def begin(cls, question: Record | None) -> Choosing | None:
+        """For the open question; None where there is none, or nothing to choose from."""
+        if question is None or not isinstance(question.event, Asked) or not question.event.choices:
+            return None
+        return cls(question.seq, tuple(choice.label for choice in question.event.choices))
+
+    def asks(self, question: Record | None) -> bool:
+        """Is this the open question, and not one that has been closed meanwhile?"""
+        return question is not None and question.seq == self.question
+
+    def step(self) -> Choosing:
+        """Pointing at the next answer; after the last one, at none."""
+        return replace(self, count=(self.count + 1) % (len(self.labels) + 1))
+
+    @property
+    def label(self) -> str:
+        """The answer that is pointed at; empty: none."""
+        return self.labels[self.count - 1] if self.count else ""
+
+    def player(self, players: Sequence[str]) -> str | None:
+        """Whose lamp speaks for this answer: the only one of the players whom it names."""
+        named = [player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)]
+        return named[0] if len(named) == 1 else None
+
+    def answer(self, decided_by: str) -> Answer:
+        """What is pointed at, taken."""
+        return Answer(question=self.question, label=self.label, decided_by=decided_by)

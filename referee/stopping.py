@@ -1,0 +1,27 @@
+"""Ctrl-C and SIGTERM, taken in one way, so that lamps go dark and logs are closed whoever ends the program."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def stopped_by_one_signal() -> Iterator[None]:
+    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop is not to be stopped."""
+    stopped = False
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal stopped
+        if not stopped:
+            stopped = True
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, usual in before.items():
+            signal.signal(number, usual)

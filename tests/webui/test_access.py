@@ -1,0 +1,293 @@
+"""Who may do what: codes, roles and seats, and that guessing is slow."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+
+import pytest
+from flask import Flask
+
+from referee.command import Hear, Undo
+from table.errors import InputError
+from webui import create_app
+from webui.access import WINDOW_S, Access, Visitor, allowed
+from webui.codes import LETTERS, Codes
+from webui.guard import Refusal
+from webui.join import OPEN_TO
+
+OWN = {"Sec-Fetch-Site": "same-origin"}
+BLUE_VOTES = {"command": "hear", "said": {"player": "blue", "vote_value": "3"}}
+
+COMMANDS = {  # what is sent, and who of host, blue, yellow, a player without a seat and a spectator may send it
+    "blue speaks": ({"command": "hear", "said": {"player": "blue", "die": 5}}, "host blue"),
+    "nobody speaks": ({"command": "hear", "said": {"die": 5}}, "host"),
+    "somebody of another kind speaks": ({"command": "hear", "said": {"player": ["blue"], "vote_value": "3"}}, "host"),
+    "blue rolls": ({"command": "roll", "player": "blue"}, "host blue"),
+    "dice are rolled for nothing": ({"command": "roll"}, "host"),
+    "blue votes": (BLUE_VOTES, "blue"),
+    "blue's question is answered": ({"command": "answer", "question": 17, "label": "equal"}, "host blue"),
+    "blue throws no more": ({"command": "declare", "moves": ["stop blue"]}, "host blue"),
+    "blue's throw is told": ({"command": "declare", "moves": ["throw blue out: yellow 21.60"]}, "host"),
+    "more than blue's stop is told": ({"command": "declare", "moves": ["stop blue", "void"]}, "host"),
+    "the last is undone": ({"command": "undo"}, "host"),
+    "one is undone": ({"command": "undo", "record": 16}, "host"),
+    "blue's hidden vote is undone": ({"command": "undo", "record": 15}, "host blue"),
+    "blue's older vote is undone": ({"command": "undo", "record": 11}, "host"),
+    "one is corrected": ({"command": "correct", "record": 14, "moves": []}, "host"),
+    "pause": ({"command": "pause"}, "host"),
+    "resume": ({"command": "resume"}, "host"),
+    "next game": ({"command": "next_game"}, "host"),
+}
+
+
+@pytest.fixture
+def visitors(app, session, question, as_host, as_player, verdict_row):
+    """A browser of each kind; blue's phone has voted, and is asked something."""
+    session.shown |= {"question": question, "names": {"blue": "Ann"}}
+    session.shown["state"]["votes"] = {"blue": "?", "yellow": None}
+    votes = [verdict_row(seq, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote") for seq in (15, 11)]
+    session.shown["verdicts"][1:1] = votes
+    kinds = {seat: as_player(app, seat) for seat in ("blue", "yellow")}
+    return kinds | {"host": as_host(app), "no seat": as_player(app, ""), "spectator": app.test_client()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("way", ["form", "api"])
+def test_every_command_is_for_its_roles_only(visitors, session, way, name):
+    document, may = COMMANDS[name]
+    for kind, browser in visitors.items():
+        session.commands.clear()
+        if way == "api":
+            answer = browser.post("/api/v1/command", json=document)
+        else:
+            form = document | {"said": json.dumps(document["said"])} if "said" in document else document
+            joined = {"moves": "; ".join(form["moves"])} if "moves" in form else {}
+            answer = browser.post("/command", data=form | joined, headers=OWN)
+        if kind in may.split():
+            assert answer.status_code in (201, 303), (kind, answer.text)
+            assert len(session.commands) == 1
+            assert session.commands[0].decided_by == ("players" if kind == "host" else "Ann" if kind == "blue" else kind)
+        else:
+            assert answer.status_code == 403, (kind, answer.text)
+            assert session.commands == []
+
+
+def test_a_vote_for_a_free_seat_is_the_host_s_to_tell(app, session, as_host):
+    assert as_host(app).post("/api/v1/command", json=BLUE_VOTES).status_code == 201
+    assert session.commands == [Hear(said=BLUE_VOTES["said"])]
+
+
+def test_a_host_who_plays_votes_for_their_own_seat(app, as_host, as_player):
+    host, _yellow = as_host(app), as_player(app, "yellow")
+    assert host.post("/seat", data={"seat": "blue"}, headers=OWN).status_code == 303
+    assert host.post("/api/v1/command", json=BLUE_VOTES).status_code == 201
+    yellow_votes = BLUE_VOTES | {"said": {"player": "yellow", "vote_value": "3"}}
+    assert host.post("/api/v1/command", json=yellow_votes).get_json()["error"]["code"] == "secret"
+
+
+def test_everything_that_changes_something_is_the_host_s_unless_it_is_named(app, visitors):
+    """No endpoint is open to others by being forgotten."""
+    for rule in app.url_map.iter_rules():
+        if "POST" not in rule.methods or rule.endpoint in OPEN_TO:
+            continue
+        for kind, browser in visitors.items():
+            if kind != "host":
+                answer = browser.post(rule.rule, data={}, headers=OWN)
+                assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "not_for_you"), (rule.rule, kind)
+    assert set(OPEN_TO) <= set(app.view_functions)
+
+
+def test_the_host_s_page_is_for_hosts(visitors):
+    for kind, browser in visitors.items():
+        assert browser.get("/host").status_code == (200 if kind == "host" else 403)
+
+
+def test_everybody_looks_and_nobody_is_told_a_secret(app, visitors):
+    kept = app.extensions["access"].codes.now
+    for kind, browser in visitors.items():
+        secrets = [kept.key, kept.host, kept.host.replace("-", ""), app.extensions["access"].link, *([] if kind == "host" else [kept.table])]
+        for path in ("/", "/join", "/play", "/host", "/api/v1/state", "/api/v1/records", "/api/v1/me", "/static/panel.js", "/nowhere"):
+            with browser.get(path, headers={"Accept": "text/html"}) as answer:
+                assert not [secret for secret in secrets if secret in answer.text + str(answer.headers)], (kind, path)
+
+
+def test_the_page_offers_what_its_reader_may_do(visitors):
+    pages = {kind: browser.get("/").text for kind, browser in visitors.items()}
+    assert {kind for kind, page in pages.items() if 'id="undo"' in page} == {"host"}
+    assert {kind for kind, page in pages.items() if 'name="label"' in page} == {"host", "blue"}
+    assert {kind for kind, page in pages.items() if 'name="code"' in page} == {"spectator"}
+
+
+def test_codes_are_read_in_any_case_and_with_or_without_their_dash(app):
+    access = app.extensions["access"]
+    host, table = access.codes.now.host, access.codes.now.table
+    assert set(host + table) <= {*LETTERS, "-"}
+    assert len(LETTERS) ** len(host.replace("-", "")) > 2**39
+    for code, role in ((host.lower(), "host"), (f" {table.replace('-', ' ')} ", "player")):
+        assert access.visitor(access.enter(code, "::1")).role == role
+
+
+@pytest.mark.parametrize("code", ["", "x", "é", "0" * 20_000, "\0", "XXXX-XXXX"])
+def test_a_wrong_code_makes_nobody_anything(app, code):
+    browser = app.test_client()
+    answer = browser.post("/join", data={"code": code}, headers=OWN)
+    assert answer.status_code in (403, 413)
+    assert "Set-Cookie" not in answer.headers
+    assert browser.get("/api/v1/me").get_json() == {"role": "spectator", "seat": None}
+
+
+def test_the_link_of_the_terminal_is_good_once(app):
+    access = app.extensions["access"]
+    link = access.link
+    assert access.visitor(access.enter(link, "::1")).role == "host"
+    for spent in (link, access.link):
+        with pytest.raises(Refusal, match="no code"):
+            access.enter(spent, "::1")
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def guessing():
+    """(access, clock, a wrong guess from an address: its status and Retry-After)."""
+    clock = Clock()
+    access = Access(Codes(), clock)
+
+    def guess(address, code="2222-2222"):
+        try:
+            access.enter(code, address)
+        except Refusal as refusal:
+            return refusal.status, refusal.retry_s
+        return 200, None
+
+    return access, clock, guess
+
+
+def test_five_wrong_codes_a_minute_and_then_none_is_looked_at(guessing):
+    access, clock, guess = guessing
+    for _ in range(5):
+        assert guess("10.0.0.9") == (403, None)
+        clock.now_s += 2
+    assert guess("10.0.0.9") == (429, 50)
+    assert guess("10.0.0.9", access.codes.now.host) == (429, 50)
+    assert guess("10.0.0.8", access.codes.now.host) == (200, None)
+    clock.now_s += 50
+    assert guess("10.0.0.9", access.codes.now.host) == (200, None)
+
+
+def test_thirty_wrong_codes_a_minute_from_everywhere(guessing):
+    access, clock, guess = guessing
+    assert [guess(f"10.0.0.{number}")[0] for number in range(35)] == [403] * 30 + [429] * 5
+    clock.now_s += WINDOW_S
+    ticket = access.enter(access.codes.now.table, "10.0.0.40")
+    for number in range(30):
+        guess(f"10.0.1.{number}")
+    assert guess("10.0.0.41", access.codes.now.table)[0] == 429
+    assert access.visitor(ticket).role == "player"  # who is in stays in
+
+
+def test_too_many_codes_are_said_with_when_to_try_again(app):
+    browser = app.test_client()
+    for _ in range(5):
+        assert browser.post("/join", data={"code": "2222-2222"}, headers=OWN).status_code == 403
+    for answer in (browser.post("/join", data={"code": "2222-2222"}, headers=OWN), browser.get("/", headers={"Authorization": "Bearer 2222"})):
+        assert answer.status_code == 429
+        assert 0 < int(answer.headers["Retry-After"]) <= 60
+    assert browser.get("/").status_code == 200
+
+
+def test_cookies_are_for_this_site_and_no_script(app):
+    answer = app.test_client().post("/join", data={"code": app.extensions["access"].codes.now.host}, headers=OWN)
+    [cookie] = answer.headers.getlist("Set-Cookie")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(re.split(r"; ", cookie))
+
+
+@pytest.mark.parametrize("ticket", ["", "x", "..", "é", "eyJpZCI6IjEifQ.AAAA", "a" * 5000])
+def test_a_ticket_that_was_not_signed_here_is_none(app, ticket):
+    assert app.extensions["access"].visitor(ticket) == Visitor()
+
+
+def test_another_panel_s_ticket_is_none(app):
+    other = Access(Codes())
+    assert app.extensions["access"].visitor(other.enter(other.link, "::1")).role == "spectator"
+
+
+def test_a_new_code_throws_out_who_had_the_old_one(app, as_host, as_player):
+    host, other, blue = as_host(app), as_host(app), as_player(app, "blue")
+    old = app.extensions["access"].codes.now
+    host.post("/host/code", data={"which": "table"}, headers=OWN)
+    assert blue.get("/api/v1/me").get_json() == {"role": "spectator", "seat": None}
+    assert app.extensions["seats"].held() == {}
+    fresh = host.post("/host/code", data={"which": "host"}, headers=OWN).text
+    assert [browser.get("/api/v1/me").get_json()["role"] for browser in (host, other)] == ["host", "spectator"]
+    now = app.extensions["access"].codes.now
+    assert now.host in fresh
+    assert now.host not in host.get("/host").text
+    assert {old.host, old.table}.isdisjoint({now.host, now.table})
+    with pytest.raises(Refusal, match="no code"):
+        app.extensions["access"].enter(old.table, "::1")
+
+
+def test_programs_send_a_code_or_what_they_got_for_it(app, session):
+    program, kept = app.test_client(), app.extensions["access"].codes.now
+
+    def bearer(token):
+        return {"Authorization": f"Bearer {token}"}
+
+    assert program.get("/api/v1/me", headers=bearer(kept.host)).get_json() == {"role": "host", "seat": None}
+    assert program.post("/api/v1/command", json={"command": "undo"}, headers=bearer(kept.host)).status_code == 201
+    assert program.post("/api/v1/seat", json={"seat": "blue"}, headers=bearer(kept.table)).get_json()["error"]["code"] == "no_ticket"
+    joined = program.post("/api/v1/join", json={"code": kept.table}).get_json()
+    assert joined["role"] == "player"
+    assert program.post("/api/v1/seat", json={"seat": "blue"}, headers=bearer(joined["token"])).status_code == 201
+    assert program.post("/api/v1/command", json=BLUE_VOTES, headers=bearer(joined["token"])).status_code == 201
+    assert session.commands == [Undo(), Hear(said=BLUE_VOTES["said"], decided_by="blue")]
+    assert program.get("/api/v1/me").get_json()["role"] == "spectator"
+    for path, document in (("/api/v1/join", [1]), ("/api/v1/join", {"code": 7}), ("/api/v1/seat", {"seat": {}}), ("/api/v1/seat", "blue")):
+        assert program.post(path, json=document, headers=bearer(joined["token"])).status_code == 400
+
+
+def test_codes_and_seats_are_kept_for_their_owner_only_and_outlive_the_program(tmp_path, session, live, as_player):
+    path = tmp_path / "access.json"
+
+    def start() -> Flask:
+        return create_app(session, live, access=Access(Codes(path)))
+
+    blue = as_player(start(), "blue")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    again = start()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [child.name for child in tmp_path.iterdir()] == ["access.json"]
+    cookie = blue.get_cookie("rinkside")
+    browser = again.test_client()
+    browser.set_cookie("rinkside", cookie.value)
+    assert browser.get("/api/v1/me").get_json() == {"role": "player", "seat": "blue"}
+    session.shown["session"] = 2
+    browser = start().test_client()
+    browser.set_cookie("rinkside", cookie.value)
+    assert browser.get("/api/v1/me").get_json() == {"role": "player", "seat": None}
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "rinkside-access/9", "key": "k", "host": "h", "table": "t"}'])
+def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
+    path = tmp_path / "access.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"access\.json") as caught:
+        Codes(path)
+    assert "\n" not in str(caught.value)
+    assert path.read_text() == text
+
+
+def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(session):
+    with pytest.raises(Refusal, match="watches"):
+        allowed(Visitor(), Undo(), session.view(), {})

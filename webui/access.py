@@ -1,0 +1,181 @@
+"""Who may do what: the roles, how a code makes somebody a host or a player, and the one place that allows commands."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal, assert_never
+
+import msgspec
+from itsdangerous import BadSignature, URLSafeSerializer
+
+from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from webui.codes import Codes, plain
+from webui.guard import Refusal
+
+Role = Literal["host", "player", "spectator"]
+
+WINDOW_S, MOST_WRONG, MOST_WRONG_OF_ALL = 60.0, 5, 30
+"""So many wrong codes from one address, or from all, within the window: then no code is looked at until the window has moved on."""
+IN_SECRET = ("vote_value", "vote_suit")
+"""What a player says in secret: nobody else says it for a seat that somebody holds, the host included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who asks for something: `seat` is the colour they speak for, `id` that of a browser or program that gave a code."""
+
+    role: Role = "spectator"
+    seat: str | None = None
+    id: str = ""
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """What a browser keeps, signed: who it is, and marks of the codes that it gave; a code that is changed has another mark."""
+
+    id: str
+    host: str = ""
+    table: str = ""
+
+
+class Access:
+    """Turns codes into tickets and tickets into visitors.  Safe to use from many threads."""
+
+    def __init__(self, codes: Codes, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds that never go back."""
+        self.codes, self._clock = codes, clock
+        self._signer = URLSafeSerializer(codes.now.key, salt="rinkside ticket", signer_kwargs={"digest_method": hashlib.sha256})
+        self._link = secrets.token_urlsafe(18)
+        self._wrong: deque[tuple[float, str]] = deque()
+        self._lock = Lock()
+
+    @property
+    def link(self) -> str:
+        """What stands in the place of the host's code in the link of the terminal; it is good for one browser, once."""
+        return self._link
+
+    def enter(self, code: str, address: str, ticket: str = "") -> str:
+        """The ticket of somebody at `address` who gave a code, with what their old one was good for.
+
+        Raises Refusal for a wrong code, and for every code while there were too many wrong ones.
+        """
+        role = self._role_of(code, address)
+        had = self._read(ticket)
+        kept = self.codes.now
+        mark = {"host": self._mark(kept.host)} if role == "host" else {"table": self._mark(kept.table)}
+        return self._write(msgspec.structs.replace(had or Ticket(id=secrets.token_hex(8)), **mark))
+
+    def renewed(self, ticket: str) -> str:
+        """The ticket of a host who has put another code in the place of theirs."""
+        had = self._read(ticket) or Ticket(id=secrets.token_hex(8))
+        return self._write(msgspec.structs.replace(had, host=self._mark(self.codes.now.host)))
+
+    def visitor(self, ticket: str) -> Visitor:
+        """Who shows this ticket; a spectator where it is none, or the code that it was given for has been changed."""
+        had, kept = self._read(ticket), self.codes.now
+        if had is None:
+            return Visitor()
+        if hmac.compare_digest(had.host, self._mark(kept.host)):
+            return Visitor("host", id=had.id)
+        return Visitor("player", id=had.id) if hmac.compare_digest(had.table, self._mark(kept.table)) else Visitor()
+
+    def bearer(self, token: str, address: str) -> Visitor:
+        """Who sends this bearer token, a code or a ticket; raises Refusal where it is neither."""
+        if (visitor := self.visitor(token)).id:
+            return visitor
+        return Visitor(self._role_of(token, address))
+
+    def _role_of(self, code: str, address: str) -> Role:
+        with self._lock:
+            self._refuse_guessing(address)
+            kept, given = self.codes.now, plain(code[:64]).encode()
+            if self._link and hmac.compare_digest(code.strip().encode(), self._link.encode()):
+                self._link = ""
+                return "host"
+            for role, right in (("host", kept.host), ("player", kept.table)):
+                if hmac.compare_digest(given, plain(right).encode()):
+                    return "host" if role == "host" else "player"
+            self._wrong.append((self._clock(), address))
+        raise Refusal(403, "wrong_code", "That is no code of this table: the host's stands in the terminal, the table's on the host's page.")
+
+    def _refuse_guessing(self, address: str) -> None:
+        now = self._clock()
+        while self._wrong and self._wrong[0][0] <= now - WINDOW_S:
+            self._wrong.popleft()
+        for times, most in (([at for at, who in self._wrong if who == address], MOST_WRONG), ([at for at, _ in self._wrong], MOST_WRONG_OF_ALL)):
+            if len(times) >= most:
+                wait_s = math.ceil(times[-most] + WINDOW_S - now)
+                raise Refusal(429, "too_many_codes", f"Too many wrong codes were given; try again in {wait_s} s.", retry_s=wait_s)
+
+    def _mark(self, code: str) -> str:
+        return hmac.new(self.codes.now.key.encode(), code.encode(), hashlib.sha256).hexdigest()[:24]
+
+    def _write(self, ticket: Ticket) -> str:
+        text = self._signer.dumps(msgspec.to_builtins(ticket))
+        return text.decode() if isinstance(text, bytes) else text
+
+    def _read(self, text: str) -> Ticket | None:
+        try:
+            return msgspec.convert(self._signer.loads(text), Ticket)
+        except (BadSignature, msgspec.ValidationError):
+            return None
+
+
+def allowed(visitor: Visitor, command: Command, view: Mapping[str, Any], held: Mapping[str, str]) -> Command:
+    """The command as this visitor may give it, now that the session is as `view` says; raises Refusal where they may not.
+
+    `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
+    """
+    if visitor.role == "host":
+        player = _in_secret(command) if isinstance(command, Hear) else None
+        if player is not None and player in held and player != visitor.seat:
+            said = f"{player.capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
+            raise Refusal(403, "secret", said)
+        return command
+    if visitor.role == "spectator":
+        raise Refusal(403, "spectator", "Who watches changes nothing: give the host's code, or the table's and take a seat.")
+    if visitor.seat is None:
+        raise Refusal(403, "no_seat", "Take a seat first: players speak for their own pieces only.")
+    if not _own(visitor.seat, command, view):
+        raise Refusal(403, "not_yours", f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the host.")
+    return msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
+
+
+def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
+    """The record of a vote that this player may still change, because nobody has seen it yet."""
+    if view["state"].get("votes", {}).get(seat) != "?":
+        return None
+    votes = (row["seq"] for row in view["verdicts"] if row["code"] == "icefloe.vote" and row["player"] == seat and row["kind"] == "noted")
+    return next(votes, None)
+
+
+def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
+    """Does this player speak for nobody else with it?"""
+    match command:
+        case Hear():
+            return command.said.get("player") == seat
+        case Answer():
+            return view["question"] is None or view["question"]["player"] in (None, seat)
+        case Roll():
+            return command.player == seat
+        case Declare():
+            return command.moves == (f"stop {seat}",)
+        case Undo():
+            return command.record is not None and command.record == takes_back(seat, view)
+        case Correct() | Pause() | Resume() | NextGame():
+            return False
+        case _:
+            assert_never(command)
+
+
+def _in_secret(hear: Hear) -> str | None:
+    """Who says it, where it is said in secret."""
+    player = hear.said.get("player")
+    return player if isinstance(player, str) and any(name in hear.said for name in IN_SECRET) else None

@@ -1,0 +1,87 @@
+"""The codes by which people join, the key that signs what their browsers keep, and who holds which seat: kept beside the log."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from threading import RLock
+from typing import Any, Literal
+
+import msgspec
+
+from table.documents import convert, read_json, write_whole
+from table.errors import InputError
+
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+"""What codes are made of: nothing that is read as something else (0 and O, 1, I and L)."""
+HOST_LENGTH, TABLE_LENGTH = 8, 6
+"""Characters of the host's code (40 bits) and of the table's (30 bits), without the dash in the middle."""
+OWNER_ONLY = 0o600
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What must last: `seats` are visitors' ids by colour, in session `session`."""
+
+    format: Literal["rinkside-access/1"] = "rinkside-access/1"
+    key: str
+    host: str
+    table: str
+    session: int = 0
+    seats: dict[str, str] = {}
+
+
+class Codes:
+    """The document, in memory and, where it has a path, in a file that only its owner can read.  Safe to use from many threads."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Read the file, or make it with fresh codes if there is none; raises InputError for one that is damaged."""
+        self._path, self._lock = path, RLock()
+        if path is not None and path.exists():
+            self._now = _read(path)
+        else:
+            self._now = Kept(key=secrets.token_hex(32), host=new_code(HOST_LENGTH), table=new_code(TABLE_LENGTH))
+            self._write()
+
+    @property
+    def now(self) -> Kept:
+        """The document as it is."""
+        return self._now
+
+    def put(self, **changed: Any) -> None:
+        """Change some of its fields, on disk first; raises InputError, and then nothing is changed."""
+        with self._lock:
+            before, self._now = self._now, msgspec.structs.replace(self._now, **changed)
+            try:
+                self._write()
+            except Exception:
+                self._now = before
+                raise
+
+    def renew(self, which: Literal["host", "table"]) -> str:
+        """Put a fresh code in the place of one, and give it."""
+        code = new_code(HOST_LENGTH if which == "host" else TABLE_LENGTH)
+        self.put(**{which: code})
+        return code
+
+    def _write(self) -> None:
+        if self._path is not None:
+            write_whole(self._path, msgspec.json.format(msgspec.json.encode(self._now)) + b"\n", OWNER_ONLY)
+
+
+def _read(path: Path) -> Kept:
+    try:
+        path.chmod(OWNER_ONLY)
+    except OSError as error:
+        raise InputError(f"{path}: expected a file of this user's own, with its codes ({error.strerror}); remove it for new ones") from error
+    return convert(read_json(path), Kept, str(path))
+
+
+def new_code(length: int) -> str:
+    """A code by the operating system's chance, as people read it: `K7QX-2MBD`."""
+    text = "".join(secrets.choice(LETTERS) for _ in range(length))
+    return f"{text[: length // 2]}-{text[length // 2 :]}"
+
+
+def plain(code: str) -> str:
+    """A code as it was typed, without what people add or leave out: `k7qx 2mbd` is `K7QX2MBD`."""
+    return "".join(letter for letter in code.upper() if letter.isalnum())

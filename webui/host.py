@@ -1,0 +1,80 @@
+"""The host's page: the table's code to join by, who sits where, and new codes."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+import segno
+from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as AnyResponse
+
+from webui.access import Access
+from webui.guard import Refusal
+from webui.join import COOKIE, keep, visitor
+from webui.ports import SessionPort
+from webui.seats import Seats
+
+
+def host(session: SessionPort, access: Access, seats: Seats, address: str) -> Blueprint:
+    """The routes for hosts only; `address` is where other machines find the panel, empty where they do not."""
+    routes = Blueprint("host", __name__, url_prefix="/host")
+
+    @routes.get("")
+    def page() -> str:
+        return _page()
+
+    @routes.post("/free")
+    def free() -> AnyResponse:
+        seats.free(request.form.get("seat", ""))
+        return redirect(url_for("host.page"), 303)
+
+    @routes.post("/code")
+    def code() -> AnyResponse:
+        """A new code; who had the old one is thrown out, but for the host who asks."""
+        which = request.form.get("which", "")
+        if which == "table":
+            access.codes.renew("table")
+            seats.free(*(colour for colour in seats.held() if colour != visitor().seat))
+            return redirect(url_for("host.page"), 303)
+        if which != "host":
+            raise Refusal(400, "bad_code", f"Expected the code of the host or the table, got {which[:40]!r}; nothing was done.")
+        fresh = access.codes.renew("host")
+        response: Response = make_response(_page(fresh))
+        return keep(response, access.renewed(request.cookies.get(COOKIE, "")))
+
+    def _page(fresh: str = "") -> str:
+        view = session.view()
+        base = _base(address)
+        link = f"{base}{url_for('join.page')}#{access.codes.now.table}" if base else ""
+        return render_template(
+            "host.html",
+            view=view,
+            held=seats.held(),
+            table_code=access.codes.now.table,
+            fresh=fresh,
+            base=base,
+            qr=qr(link) if link else "",
+            token=current_app.config["FORM_TOKEN"],
+        )
+
+    return routes
+
+
+def qr(text: str) -> Markup:
+    """A QR code as inline SVG, drawn by classes, without a style of its own."""
+    return Markup(segno.make(text, error="m", micro=False).svg_inline(border=3, omitsize=True, svgclass="qr", lineclass=None))
+
+
+def _base(address: str) -> str:
+    """Where phones find the panel: as the host found it, unless that was by a name that means the machine itself."""
+    asked = urlsplit(request.host_url)
+    return address if _itself(asked.hostname or "") else request.host_url.rstrip("/")
+
+
+def _itself(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
