@@ -124,7 +124,9 @@ def loaded(folder: Path) -> Iterator[tuple[int, Any]]:
 @contextmanager
 def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]:
     """Those who load: told port, number of the newest record and seconds, they join, and then can be waited for."""
-    with subprocess.Popen([sys.executable, "-m", "benchmarks.listeners"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+    with subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.listeners"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as child:
 
         def join(words: list[Any]) -> Callable[[], dict[str, Any]]:
             child.stdin.write(json.dumps(words) + "\n")
@@ -163,4 +165,7 @@ def _while(question: Any, work: Any) -> tuple[dict[str, float], Any]:
 
 if __name__ == "__main__":
     rounds = measure(5, 6)
-    print(statistics.median(one["beside"]["looked"] / one["alone"]["looked"] for one in rounds), np.percentile(sum((one["late_ms"] for one in rounds), []), 95))
+    print(
+        statistics.median(one["beside"]["looked"] / one["alone"]["looked"] for one in rounds),
+        np.percentile(sum((one["late_ms"] for one in rounds), []), 95),
+    )

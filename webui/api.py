@@ -15,6 +15,7 @@ from table.observation import observation_document
 from webui.access import allowed
 from webui.guard import Refusal, json_body
 from webui.join import visitor
+from webui.openapi import MOST_RECORDS
 from webui.ports import LivePort, SessionPort
 from webui.stream import CARRY, Listener, Streams, follow
 
@@ -36,7 +37,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     @routes.get("/records")
     def records() -> Response:
         after = _number(request.args.get("after", "0"), "after")
-        return jsonify(records=[record_document(record) for record in session.records(after)])
+        return jsonify(records=[record_document(record) for record in session.records(after, MOST_RECORDS)])
 
     @routes.get("/observation")
     def observation() -> Response:

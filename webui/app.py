@@ -15,6 +15,7 @@ from webui.guard import guard
 from webui.host import host
 from webui.join import admit, join
 from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
+from webui.openapi import BASE, describe
 from webui.pages import pages
 from webui.palette import letter
 from webui.phone import phone
@@ -41,7 +42,7 @@ def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(host(session, access, seats, address))
     app.register_blueprint(pages(session, live, instance))
-    app.register_blueprint(api(session, live, streams), url_prefix="/api/v1")
+    app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     return app
 
 
@@ -52,4 +53,5 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows, unbroken=unbroken)
     guard(app, hosts)
+    describe(app)
     return app

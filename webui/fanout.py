@@ -100,7 +100,7 @@ class Fanout:
         self._thread.join()
 
     def _run(self) -> None:
-        newest, last = 0, time.monotonic()
+        newest, last = self._streams.bulletin.newest, time.monotonic()
         while not self._streams.ending:
             busy = any(one.behind(newest) for one in self._all())
             newest = self._streams.bulletin.wait(newest, AGAIN_S if busy else POLL_S)

@@ -38,13 +38,18 @@ class Bulletin:
         self._lock = Lock()
 
     def wait(self, after: int, timeout_s: float) -> int:
-        """The number of the newest record, as soon as it is greater than `after`, or `after` when the time is over."""
+        """The number of a record, as soon as there is one after number `after`; `after` when the time is over."""
         records = self._session.wait(after, timeout_s)
         return records[-1].seq if records else after
 
+    @property
+    def newest(self) -> int:
+        """The number of the newest record."""
+        return int(self._session.view()["seq"])
+
     def since(self, after: int) -> list[tuple[int, bytes]]:
         """The first MOST_RECORDS records after number `after`, each with its number, as events."""
-        records = self._session.records(after)[:MOST_RECORDS]
+        records = self._session.records(after, MOST_RECORDS)
         with self._lock:
             return [(record.seq, self._write(record)) for record in records]
 
@@ -82,7 +87,7 @@ class Listener:
         """Was its connection taken over by the thread of all streams?"""
 
     def news(self, newest: int, passed_s: float) -> list[bytes]:
-        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record.
+        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
 
         `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (status, said,
         frame_seq, moved) and `beat` have none, so that they never count as caught up.
