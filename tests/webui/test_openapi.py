@@ -52,7 +52,7 @@ def test_the_document_is_one_and_every_name_in_it_is_known(client):
 @contextmanager
 def panel_of(game, folder, live):
     """A panel of a real session on a real log, and the host's token for it."""
-    players = {"icebreaker": ("red", "black"), "zamboni_wars": ("red", "blue")}.get(game, ("red", "black", "blue"))
+    players = {"icebreaker": ("red", "black"), "zamboni_wars": ("yellow", "red", "blue", "green")}.get(game, ("red", "black", "blue"))
     with Log(folder / f"{game}.log") as log:
         session = Session.begin(log, SessionStarted(game=game, players=players))
         app = create_app(session, live)
