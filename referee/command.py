@@ -65,6 +65,26 @@ class Roll(_Command, frozen=True, kw_only=True, tag="roll"):
     dice: Annotated[int, msgspec.Meta(ge=1, le=2)] = 1
 
 
+class Appeal(_Command, frozen=True, kw_only=True, tag="appeal"):
+    """`player` does not agree with what record `record` ruled; the host corrects it, takes it back or upholds it."""
+
+    player: str
+    record: int
+    reason: Annotated[str, msgspec.Meta(max_length=200)] = ""
+
+
+class Uphold(_Command, frozen=True, kw_only=True, tag="uphold"):
+    """The appeal of record `appeal` was heard, and what was ruled stands."""
+
+    appeal: int
+
+
+class Resign(_Command, frozen=True, kw_only=True, tag="resign"):
+    """`player` gives the game up."""
+
+    player: str
+
+
 class Pause(_Command, frozen=True, kw_only=True, tag="pause"):
     """Look away: frames are shown and not judged."""
 
@@ -79,7 +99,7 @@ class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
     players: tuple[str, ...] = ()
 
 
-Command = Answer | Correct | Undo | Declare | Hear | Roll | Pause | Resume | NextGame
+Command = Answer | Correct | Undo | Declare | Hear | Roll | Appeal | Uphold | Resign | Pause | Resume | NextGame
 
 
 def parse_command(raw: object) -> Command:

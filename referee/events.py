@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -168,6 +168,32 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
     state: dict[str, Any] = {}
 
 
+class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
+    """A player does not agree with what was ruled in record `appeals`; it stands until people correct it or take it back."""
+
+    appeals: int
+    player: str
+    reason: str = ""
+    said: str = ""
+
+
+class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
+    """People heard the appeal of record `upholds`, and what was ruled stands."""
+
+    upholds: int
+    decided_by: str
+    said: str = ""
+
+
+class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
+    """A player gave the game up.  The last who is left has won it; with more of them people play on as they like."""
+
+    player: str
+    decided_by: str
+    said: str = ""
+    state: dict[str, Any] = {}
+
+
 class Paused(Fact, frozen=True, kw_only=True, tag="paused"):
     """The referee was told to look away."""
 
@@ -186,7 +212,24 @@ class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     reason: str = ""
 
 
-Event = SessionStarted | Reopened | GameStarted | Ruled | Noted | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
+Event = (
+    SessionStarted
+    | Reopened
+    | GameStarted
+    | Ruled
+    | Noted
+    | Asked
+    | Answered
+    | Corrected
+    | Undone
+    | Declared
+    | Appealed
+    | Upheld
+    | Resigned
+    | Paused
+    | Resumed
+    | SessionEnded
+)
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,6 +256,10 @@ def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
             return msgspec.structs.replace(event, corrects=numbers[event.corrects])
         case Undone():
             return msgspec.structs.replace(event, undoes=numbers[event.undoes])
+        case Appealed():
+            return msgspec.structs.replace(event, appeals=numbers[event.appeals])
+        case Upheld():
+            return msgspec.structs.replace(event, upholds=numbers[event.upholds])
         case _:
             return event
 

@@ -9,6 +9,7 @@ from engines.errors import InvalidNotation
 from hardware.scenes import DARK, Mark, Scene, Signal
 from referee.events import (
     Answered,
+    Appealed,
     Asked,
     Corrected,
     Declared,
@@ -17,11 +18,13 @@ from referee.events import (
     Paused,
     Record,
     Reopened,
+    Resigned,
     Resumed,
     Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
+    Upheld,
 )
 from referee.ledger import Ledger
 from referee.loop import Status
@@ -61,7 +64,7 @@ def standing(ledger: Ledger, board: Board) -> Scene:
         return Scene("paused", players, leader=leader)
     if ledger.question is not None and isinstance(asked := ledger.question.event, Asked):
         return _question(asked, players, leader, marks(document, board))
-    if ledger.engine.outcome(ledger.state) is not None:
+    if ledger.outcome is not None:
         return Scene("over", players, of=ledger.winners)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
     return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
@@ -73,9 +76,9 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
     match event := record.event:
         case Ruled():
             return _ruled(event, then, record.seq)
-        case Answered() | Corrected() | Undone() | Declared():
+        case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | SessionEnded():
+        case Asked() | Noted() | Appealed() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | SessionEnded():
             return then
         case _:
             assert_never(event)

@@ -11,8 +11,10 @@ from typing import Any, assert_never
 import msgspec
 
 from engines import Game
+from engines.words import listed
 from referee.events import (
     Answered,
+    Appealed,
     Asked,
     Corrected,
     Declared,
@@ -21,11 +23,13 @@ from referee.events import (
     Paused,
     Record,
     Reopened,
+    Resigned,
     Resumed,
     Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
+    Upheld,
 )
 from table.boards import Board
 from table.documents import convert
@@ -44,6 +48,10 @@ class Standing:
     state: Any = None
     """The engine's state after them, None in a game that was left, and the ends over then: what came before a change is not played again."""
     ends: tuple[dict[str, Any], ...] = ()
+    secret: bool = False
+    """Said in secret: what goes wrong with it is told without it."""
+    resigned: str | None = None
+    """Who gave up, where that is what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,8 @@ class Ledger:
 
     `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
     in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record, without its table; `ends` are the
-    ends of this game that are over, as the engine's documents say it; `earlier` is the game before, as it was left.
+    ends of this game that are over, as the engine's documents say it; `appeals` are the open Appealed records; `earlier` is the
+    game before, as it was left.
     """
 
     engine: Game
@@ -70,6 +79,7 @@ class Ledger:
     paused: bool = False
     ended: bool = False
     ends: tuple[dict[str, Any], ...] = ()
+    appeals: tuple[Record, ...] = ()
     earlier: Ledger | None = None
 
     @property
@@ -82,7 +92,24 @@ class Ledger:
         """Who won this game, in turn order: one, or several who share it; nobody while it runs."""
         outcome = self.engine.outcome(self.state)
         won = getattr(outcome, "winners", None) or (getattr(outcome, "winner", None),)
-        return tuple(player for player in self.players if player in won)
+        return tuple(player for player in self.players if player in won or (outcome is None and self.left == (player,)))
+
+    @property
+    def resigned(self) -> tuple[str, ...]:
+        """Who gave this game up."""
+        return tuple(entry.resigned for entry in self.standing if entry.resigned)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Who did not."""
+        return tuple(player for player in self.players if player not in self.resigned)
+
+    @property
+    def outcome(self) -> str | None:
+        """How this game ended, in a sentence: by its rules, or because all but one gave up; None while it runs."""
+        if (ended := self.engine.outcome(self.state)) is not None:
+            return str(ended)
+        return f"{self.left[0]} won: {listed(self.resigned)} resigned" if self.resigned and len(self.left) == 1 else None
 
     @property
     def seen_in(self) -> Iterator[int]:
@@ -150,7 +177,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
-            return _count(noted, Standing(record.seq, record.seq, event.moves)) if event.moves else noted
+            return _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret)) if event.moves else noted
         case Asked():
             return replace(now, question=msgspec.structs.replace(record, event=msgspec.structs.replace(event, observation=None)))
         case Answered():
@@ -161,6 +188,16 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return _undo(now, event)
         case Declared():
             return _declare(now, record, event)
+        case Appealed():
+            if event.appeals not in now.rulings:
+                raise InputError(f"record {event.appeals} is no ruling of this game, so nobody can appeal against it")
+            return replace(now, appeals=(*now.appeals, record))
+        case Upheld():
+            if event.upholds not in (appeal.seq for appeal in now.appeals):
+                raise InputError(f"record {event.upholds} is no appeal that is open")
+            return replace(now, appeals=tuple(appeal for appeal in now.appeals if appeal.seq != event.upholds))
+        case Resigned():
+            return _count(now, Standing(record.seq, record.seq, (), resigned=event.player))
         case Paused():
             return replace(now, paused=True)
         case Resumed():
@@ -183,11 +220,25 @@ def _count(ledger: Ledger, new: Standing) -> Ledger:
     engine, state, ends = ledger.engine, ledger.state, ledger.ends
     before = engine.state_document(state).get("end") if new.moves else None
     for move in new.moves:
-        state = engine.play(state, engine.parse_move(move))
+        state = _play(engine, state, move, new.secret)
         over = engine.state_document(state).get("end")
         ends = (*ends, over) if before is None and over is not None else ends
         before = over
     return replace(ledger, state=state, ends=ends, standing=(*ledger.standing, replace(new, state=state, ends=ends)))
+
+
+def _play(engine: Game, state: Any, move: str, secret: bool) -> Any:
+    try:
+        return engine.play(state, engine.parse_move(move))
+    except ValueError:
+        if secret:
+            raise ValueError("what was said in secret after it would be left without a place; take that back first") from None
+        raise
+
+
+def _heard(ledger: Ledger, against: int) -> tuple[Record, ...]:
+    """The appeals that are open still when people have corrected or taken back a record."""
+    return tuple(record for record in ledger.appeals if not (isinstance(record.event, Appealed) and record.event.appeals == against))
 
 
 def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
@@ -221,7 +272,7 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
     new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
-    return _recount(ledger, others + new)
+    return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 
 def _declare(ledger: Ledger, record: Record, declared: Declared) -> Ledger:
@@ -241,4 +292,5 @@ def _undo(ledger: Ledger, undone: Undone) -> Ledger:
     if ledger.question is not None:
         raise InputError(f"question {ledger.question.seq} is open: answer it or take it back first")
     reopened = taken.question if taken is ledger.standing[-1] else None
-    return replace(_recount(ledger, (entry for entry in ledger.standing if entry is not taken)), question=reopened)
+    left = (entry for entry in ledger.standing if entry is not taken)
+    return replace(_recount(ledger, left), question=reopened, appeals=_heard(ledger, undone.undoes))

@@ -201,6 +201,9 @@ class Referee:
         if ledger.paused:
             self._judged = None
             self._tell("paused", "The referee looks away until somebody says to go on.")
+        elif ledger.outcome is not None and ledger.resigned:
+            self._judged = None
+            self._tell("waiting", f"The game is over: {ledger.outcome}.")
         elif seen.hand:
             self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")

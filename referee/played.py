@@ -84,7 +84,7 @@ def _game(ledger: Ledger, records: Mapping[int, Record]) -> Played:
         players=ledger.players,
         names=started.names,
         scores=document["scores"],
-        over=ledger.engine.outcome(ledger.state) is not None,
+        over=ledger.outcome is not None,
         winners=ledger.winners,
         throws=tuple(_throws(ledger, records)) if started.game == ice_boule.NAME else (),
     )

@@ -36,7 +36,7 @@ def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
 
 
 def _next(ledger: Ledger) -> tuple[Command, ...]:
-    if ledger.engine.outcome(ledger.state) is not None:
+    if ledger.outcome is not None:
         return (NextGame(decided_by=DECIDED_BY),)
     document = ledger.engine.state_document(ledger.state)
     if document.get("may_stop"):

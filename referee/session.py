@@ -18,9 +18,10 @@ from engines.verdict import Ambiguous
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
 from referee import view as pages
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from referee.events import (
     Answered,
+    Appealed,
     Asked,
     Choice,
     Corrected,
@@ -30,11 +31,13 @@ from referee.events import (
     Noted,
     Paused,
     Record,
+    Resigned,
     Resumed,
     Ruled,
     SessionEnded,
     SessionStarted,
     Undone,
+    Upheld,
 )
 from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, fold
@@ -192,6 +195,8 @@ class Session:
                 return Declared(moves=command.moves, decided_by=command.decided_by, said=said)
             case Roll():
                 return self._rolled(command)
+            case Appeal() | Uphold() | Resign():
+                return self._objected(command)
             case Pause():
                 if self._ledger.paused:
                     raise InputError("pause: the referee is looking away already")
@@ -204,6 +209,23 @@ class Session:
                 return GameStarted(players=command.players or self._ledger.players, rulings=self._ledger.options)
             case _:
                 assert_never(command)
+
+    def _objected(self, command: Appeal | Uphold | Resign) -> Event:
+        if isinstance(command, Uphold):
+            return Upheld(upholds=command.appeal, decided_by=command.decided_by, said=f"{command.decided_by} heard the appeal: the ruling stands.")
+        if command.player not in self._ledger.left:
+            raise InputError(f"expected a player who has not resigned ({', '.join(self._ledger.left)}), got {command.player!r}")
+        name = command.player.capitalize()
+        if isinstance(command, Resign):
+            if self._ledger.outcome is not None:
+                raise InputError("resign: the game is over")
+            return Resigned(player=command.player, decided_by=command.decided_by, said=f"{name} resigns.")
+        appealed = {(event.appeals, event.player) for open_one in self._ledger.appeals if isinstance(event := open_one.event, Appealed)}
+        if (command.record, command.player) in appealed:
+            raise InputError(f"appeal: {command.player} has appealed against record {command.record} already")
+        reason = f": {command.reason}" if command.reason else "."
+        said = f"{name} appeals against record {command.record}{reason}"
+        return Appealed(appeals=command.record, player=command.player, reason=command.reason, said=said)
 
     def _answered(self, answer: Answer) -> Answered:
         question = self._ledger.question

@@ -14,6 +14,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "scores": {"blue": 3, "yellow": 0},  # points of this game by player
      "ends": [{"winner": "blue", "points": 3}],   # ends of this game that are over, winner None for a tied or void one
      "outcome": None,                     # a sentence when the game is over
+     "resigned": ["red"],                 # who gave this game up
+     "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches", "said": "..."}],  # that are open
      "earlier_games": ["blue won 13 to 4"],       # sentences
      "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
      "observation": {...} or None,        # rinkside-observation/1 of the last ruling, "gaps" and "call" in it
@@ -24,12 +26,13 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                  {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said": "...", "rests_on": "ruling ice_boule.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
-         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone | declared
+         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone |
+                                                            # declared | appealed | upheld | resigned
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
-          "refers_to": None or 7,         # the record that was answered, corrected or undone
+          "refers_to": None or 7,         # the record that was answered, corrected, undone, appealed or upheld
           "overturned_by": None or 12}]}  # the record that corrected it or took it back
 """
 
@@ -38,7 +41,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled, Undone
+import msgspec
+
+from referee.events import Answered, Appealed, Asked, Corrected, Declared, Event, Noted, Record, Resigned, Ruled, Undone, Upheld
 from referee.ledger import Ledger
 
 VERDICTS_SHOWN = 30
@@ -50,7 +55,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is none.
     """
     state = ledger.engine.state_document(ledger.state)
-    outcome = ledger.engine.outcome(ledger.state)
+    outcome = ledger.outcome
     last = records[-1]
     observation = seen.event.observation if seen is not None and isinstance(seen.event, Ruled | Asked) else None
     started = ledger.started
@@ -70,7 +75,9 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "next": state.get("next"),
         "scores": state.get("scores", {}),
         "ends": list(ledger.ends),
-        "outcome": None if outcome is None else str(outcome),
+        "outcome": outcome,
+        "resigned": list(ledger.resigned),
+        "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),
         "state": state,
         "observation": observation,
@@ -95,10 +102,14 @@ def _earlier_games(ledger: Ledger) -> list[str]:
     sentences: list[str] = []
     earlier = ledger.earlier
     while earlier is not None:
-        outcome = earlier.engine.outcome(earlier.state)
-        sentences.insert(0, "not played to its end" if outcome is None else str(outcome))
+        sentences.insert(0, earlier.outcome or "not played to its end")
         earlier = earlier.earlier
     return sentences
+
+
+def _appeal(record: Record) -> dict[str, Any]:
+    said = msgspec.to_builtins(record.event)
+    return {"seq": record.seq, "at_ms": record.at_ms, **{name: said[name] for name in ("appeals", "player", "reason", "said")}}
 
 
 def _question(record: Record | None) -> dict[str, Any] | None:
@@ -165,10 +176,16 @@ def _verdict(event: Event) -> dict[str, Any] | None:
             line |= {"kind": "declared", "moves": list(event.moves)}
         case Undone():
             line |= {"kind": "undone", "refers_to": event.undoes}
+        case Appealed():
+            line |= {"kind": "appealed", "refers_to": event.appeals, "player": event.player, "verdict": "by hand", "decided_by": None}
+        case Upheld():
+            line |= {"kind": "upheld", "refers_to": event.upholds}
+        case Resigned():
+            line |= {"kind": "resigned", "player": event.player}
         case _:
             return None
     if isinstance(event, Ruled | Noted | Asked | Answered):
         line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
-    if isinstance(event, Answered | Corrected | Undone | Declared):
+    if isinstance(event, Answered | Corrected | Undone | Declared | Upheld | Resigned):
         line |= {"verdict": "by hand", "decided_by": event.decided_by}
     return line | {"said": event.said}

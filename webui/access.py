@@ -16,7 +16,7 @@ from typing import Any, Literal, assert_never
 import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from referee.command import Answer, Command, Correct, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from webui.codes import Codes, plain
 from webui.guard import Refusal
 
@@ -148,6 +148,12 @@ def allowed(visitor: Visitor, command: Command, view: Mapping[str, Any], held: M
     return msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
 
 
+def sayings(visitor: Visitor, view: Mapping[str, Any], held: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What of the state's `may_say` this visitor may say now."""
+    waits = view["phase"] == "playing"
+    return [one for one in view["state"].get("may_say") or () if waits and _may_hear(visitor, Hear(said=one["said"]), view, held)]
+
+
 def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
     """The record of a vote that this player may still change, because nobody has seen it yet."""
     if view["state"].get("votes", {}).get(seat) != "?":
@@ -163,16 +169,24 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return command.said.get("player") == seat
         case Answer():
             return view["question"] is None or view["question"]["player"] in (None, seat)
-        case Roll():
+        case Roll() | Appeal() | Resign():
             return command.player == seat
         case Declare():
             return command.moves == (f"stop {seat}",)
         case Undo():
             return command.record is not None and command.record == takes_back(seat, view)
-        case Correct() | Pause() | Resume() | NextGame():
+        case Correct() | Uphold() | Pause() | Resume() | NextGame():
             return False
         case _:
             assert_never(command)
+
+
+def _may_hear(visitor: Visitor, hear: Hear, view: Mapping[str, Any], held: Mapping[str, str]) -> bool:
+    try:
+        allowed(visitor, hear, view, held)
+    except Refusal:
+        return False
+    return True
 
 
 def _in_secret(hear: Hear) -> str | None:

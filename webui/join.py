@@ -21,6 +21,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "join.leave": EVERYBODY,
     "pages.command": EVERYBODY,  # `webui.access.allowed` decides by the command
     "api.command": EVERYBODY,
+    "seats.command": EVERYBODY,
     "seats.take": ("host", "player"),
     "seats.give_back": ("host", "player"),
     "seats.take_program": ("host", "player"),

@@ -12,9 +12,11 @@ from flask import Blueprint, Response, current_app, make_response, redirect, ren
 from werkzeug.wrappers import Response as AnyResponse
 
 from table.observation import observation_document
+from webui.access import sayings
 from webui.api import obey
 from webui.drawing import draw
 from webui.guard import Refusal
+from webui.join import visitor
 from webui.ports import LivePort, SessionPort
 
 NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
@@ -71,6 +73,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
+            saying=sayings(visitor(), view, current_app.extensions["seats"].held()),
         )
 
     return routes
@@ -83,7 +86,7 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     document: dict[str, Any] = dict(filled)
     if "said" in filled:
         document["said"] = _said(filled["said"])
-    for name in ("question", "record"):
+    for name in ("question", "record", "appeal"):
         if name in filled:
             document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
     for name, separator in (("moves", ";"), ("players", ",")):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, current_app, jsonify, redirect, render_template, request, url_for
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Blueprint, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webui.access import sayings, takes_back
+from webui.api import obey
 from webui.guard import Refusal, json_body
 from webui.join import visitor
+from webui.pages import command_document
 from webui.ports import LivePort, SessionPort
 from webui.seats import Seats
+
+OBJECTED_TO = ("ruled", "noted", "answered", "declared")
+"""Kinds of verdicts that a player can appeal against."""
 
 
 def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> Blueprint:
@@ -17,13 +26,22 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
 
     @routes.get("/play")
     def page() -> str:
-        return render_template(
-            "phone.html", view=session.view(), live=live.latest, held=seats.held(), instance=instance, token=current_app.config["FORM_TOKEN"]
-        )
+        return _page()
+
+    @routes.post("/play")
+    def command() -> AnyResponse:
+        try:
+            obey(session, command_document(request.form))
+        except Refusal as refusal:
+            return _refused(refusal)
+        return redirect(url_for("seats.page"), 303)
 
     @routes.post("/seat")
     def take() -> AnyResponse:
-        seats.take(visitor(), _player(request.form.get("seat")))
+        try:
+            seats.take(visitor(), _player(request.form.get("seat")))
+        except Refusal as refusal:
+            return _refused(refusal)
         return redirect(url_for("seats.page"), 303)
 
     @routes.post("/seat/back")
@@ -45,4 +63,43 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
             raise Refusal(400, "bad_seat", f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r}; nothing was done.")
         return str(colour)
 
+    def _refused(refusal: Refusal) -> Response:
+        response: Response = make_response(_page(refusal.said))
+        response.status_code = refusal.status
+        return response
+
+    def _page(notice: str = "") -> str:
+        view, seat = session.view(), visitor().seat
+        return render_template(
+            "phone.html",
+            view=view,
+            live=live.latest,
+            held=seats.held(),
+            notice=notice,
+            mine=own(view, seat, sayings(visitor(), view, seats.held())) if seat is not None and seat in view["players"] else None,
+            instance=instance,
+            token=current_app.config["FORM_TOKEN"],
+        )
+
     return routes
+
+
+def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `rolls`, `stops`, `vote`
+    (record of one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed against) and `appeals`
+    (records that they have appealed against).
+    """
+    state, question = view["state"], view["question"]
+    playing = view["phase"] == "playing" and seat not in view["resigned"]
+    say = [one for one in may_say if playing and one["said"].get("player") == seat]
+    rulings = (row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"])
+    return {
+        "say": [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say],
+        "rolls": any("die" in one["said"] for one in say),
+        "stops": playing and bool(state.get("may_stop")) and view["next"] == seat,
+        "vote": takes_back(seat, view) if playing else None,
+        "asked": question is not None and question["player"] in (None, seat),
+        "turn": seat in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move")),
+        "appealed": next(rulings, None),
+        "appeals": [appeal["appeals"] for appeal in view["appeals"] if appeal["player"] == seat],
+    }

@@ -148,6 +148,8 @@ def sample_view() -> dict[str, Any]:
         "scores": {"blue": 3, "yellow": 5},
         "ends": [{"winner": "yellow", "points": 2}, {"winner": "blue", "points": 3}, {"winner": "yellow", "points": 3}],
         "outcome": None,
+        "resigned": [],
+        "appeals": [],
         "earlier_games": [],
         "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
         "observation": observation_document(seen),

@@ -1,9 +1,10 @@
-"""IceFloe's votes on the panel: a button each, and in no answer before all have voted."""
+"""IceFloe's votes on the panel and on phones: a button each, and in no answer to anybody before all have voted."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,8 @@ from referee.events import SessionStarted
 from referee.log import Log
 from referee.session import Session
 from webui import create_app
+from webui.access import Access
+from webui.codes import Codes
 
 VOTING = (
     "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; "
@@ -34,15 +37,19 @@ class Begun:
 
 @pytest.fixture
 def begin(tmp_path, live, as_host):
-    """begin("a"): a session in its votes, on a log of its own, with its page."""
-    opened = []
+    """begin("a"): a session in its votes, on a log of its own, with its page; the codes are the same for all."""
+    opened, codes = [], tmp_path / "access.json"
 
     def make(name):
+        if not codes.exists():
+            Codes(codes)
+        own_codes = shutil.copy(codes, tmp_path / f"{name}.json")
         log = Log(tmp_path / f"{name}.log")
         started = SessionStarted(game="icefloe", players=("red", "blue", "yellow"), camera="folder frames")
         session = Session.begin(log, started, games={"icefloe": Begun()})
         opened.extend((session, log))
-        return SimpleNamespace(session=session, client=as_host(create_app(session, live)))
+        app = create_app(session, live, access=Access(Codes(own_codes)))
+        return SimpleNamespace(session=session, app=app, client=as_host(app))
 
     yield make
     for one in opened:
@@ -59,9 +66,12 @@ def say(client, label):
     return client.post("/command", data={"command": "hear", "said": json.dumps(sayings(client)[label])}, headers=OWN)
 
 
+PATHS = ("/", "/?view=near", "/play", "/host", "/api/v1/state", "/api/v1/records", "/api/v1/me", "/api/v1/observation")
+
+
 def answers(client, *extra):
     """Everything that the panel answers now, without what is another one for each panel."""
-    shown = [client.get(path).text for path in ("/", "/?view=near", "/api/v1/state", "/api/v1/records")]
+    shown = [client.get(path).text for path in PATHS]
     with client.get("/api/v1/stream") as stream:
         lines = stream.iter_encoded()
         last = client.get("/api/v1/state").get_json()["seq"]
@@ -112,3 +122,105 @@ def test_coins_are_buttons_once_votes_are_shown(begin):
     coins = [label for label in sayings(panel.client) if "adds" in label]
     assert coins
     assert say(panel.client, coins[0]).status_code == 303
+
+
+PLAYERS = ("red", "blue", "yellow")
+
+
+@pytest.fixture
+def tables(begin, as_player):
+    """Two tables at which everybody has a phone, and somebody watches: (session, browsers by who holds them)."""
+    made = []
+    for name in ("a", "b"):
+        panel = begin(name)
+        phones = {seat: as_player(panel.app, seat) for seat in PLAYERS}
+        made.append((panel.session, phones | {"host": panel.client, "no seat": as_player(panel.app, ""), "spectator": panel.app.test_client()}))
+    return made
+
+
+def vote(browser, player, value):
+    return browser.post("/play", data={"command": "hear", "said": json.dumps({"player": player, "vote_value": value})}, headers=OWN)
+
+
+def told(browsers):
+    """What everybody at a table is answered."""
+    return {who: answers(browser) for who, browser in browsers.items()}
+
+
+def change(browser):
+    [record] = re.findall(r'name="record" value="(\d+)"><div class="row"><button>Change', browser.get("/play").text)
+    return browser.post("/play", data={"command": "undo", "record": record}, headers=OWN)
+
+
+def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
+    """Votes, changed votes and a voter who sleeps: to the letter the same for voters, others, host and who watches."""
+    (one, here), (other, there) = tables
+    for votes in (("3", "5"), ("a", "2")):
+        replies = [vote(browsers["red"], "red", value) for browsers, value in zip((here, there), votes, strict=True)]
+        assert [reply.status_code for reply in replies] == [303, 303]
+        assert replies[0].text == replies[1].text
+        assert told(here) == told(there)
+        assert change(here["red"]).text == change(there["red"]).text
+        assert told(here) == told(there)
+    for browsers, red, blue in ((here, "4", "n"), (there, "n", "3")):
+        vote(browsers["red"], "red", red)
+        vote(browsers["blue"], "blue", blue)
+    assert one.ledger.state.votes != other.ledger.state.votes
+    assert told(here) == told(there)
+    assert "yellow may still vote" in here["host"].get("/api/v1/state").text
+    for browsers, value in ((here, "3"), (there, "3")):
+        vote(browsers["yellow"], "yellow", value)
+    assert "red for 4" in here["spectator"].get("/").text
+    assert told(here) != told(there)
+
+
+def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
+    """A host takes back, corrects and declares about hidden votes: refusals and what follows are the same whatever the votes were."""
+    (_, here), (_, there) = tables
+    tries = [
+        {"command": "hear", "said": {"player": "red", "vote_value": "3"}},
+        {"command": "hear", "said": {"player": "red", "vote_suit": "S"}},
+        {"command": "declare", "moves": ["vote red 3"]},
+        {"command": "declare", "moves": ["vote yellow x"]},
+        {"command": "declare", "moves": ["done red"]},
+        {"command": "correct", "record": 2, "moves": ["vote red 3", "vote red 5"]},
+        {"command": "correct", "record": 3, "moves": ["vote red 3"]},
+        {"command": "undo", "record": 1},
+        {"command": "appeal", "player": "yellow", "record": 2},
+        {"command": "undo", "record": 2},
+    ]
+    said = []
+    for browsers, red, blue in ((here, "3", "4"), (there, "5", "a")):
+        vote(browsers["red"], "red", red)
+        vote(browsers["blue"], "blue", blue)
+        replies = [browsers["host"].post("/api/v1/command", json=document) for document in tries]
+        said.append([reply.text for reply in replies])
+        assert [reply.status_code for reply in replies] == [403, 403, 409, 409, 409, 409, 409, 409, 201, 201]
+    assert said[0] == said[1]
+    assert told(here) == told(there)
+
+
+def test_a_voter_who_is_gone_is_named_and_the_seat_freed_for_somebody_else(tables):
+    (session, browsers), _ = tables
+    for player in ("red", "blue"):
+        vote(browsers[player], player, "3")
+    yellow = {"command": "hear", "said": {"player": "yellow", "vote_value": "4"}}
+    refused = browsers["host"].post("/api/v1/command", json=yellow)
+    assert (refused.status_code, refused.get_json()["error"]["code"]) == (403, "secret")
+    assert "yellow may still vote" in browsers["host"].get("/play").text + browsers["host"].get("/api/v1/state").text
+    browsers["host"].post("/host/free", data={"seat": "yellow"}, headers=OWN)
+    assert vote(browsers["yellow"], "yellow", "5").status_code == 403
+    browsers["no seat"].post("/seat", data={"seat": "yellow"}, headers=OWN)
+    assert vote(browsers["no seat"], "yellow", "5").status_code == 303
+    assert session.ledger.state.votes == ("3", "3", "5")
+
+
+def test_a_phone_that_slept_finds_its_seat_and_its_vote(tables):
+    (_, browsers), _ = tables
+    vote(browsers["red"], "red", "3")
+    cookie = browsers["red"].get_cookie("rinkside").value
+    awake = browsers["host"].application.test_client()
+    awake.set_cookie("rinkside", cookie)
+    assert "You have voted" in awake.get("/play").text
+    assert vote(awake, "red", "4").status_code == 303  # told once more, it is refused by the rules and the vote stays
+    assert "has voted already" in awake.get("/play").text

@@ -63,7 +63,7 @@ const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 let loading = false;
 
 export async function show(frame) {
-  if (frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
+  if (!camera || frame < 0 || loading || document.hidden || String(frame) === camera.dataset.frame) return;
   loading = true;
   const next = new Image();
   next.src = `${camera.dataset.url}?frame=${frame}`;
