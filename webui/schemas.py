@@ -97,6 +97,8 @@ def _commands() -> dict[str, Schema]:
 _GAP = {"colour": COLOUR, "size": TEXT, "gap_mm": NUMBER}
 _GAP_ALSO: Schema = {"piece": WHOLE, "sigma_mm": NUMBER, "on_target": YES, "touching": YES, "base_mm": POINT_MM, "points_mm": many(POINT_MM)}
 
+CLAUSES = many(fields("What it rests on, in our own words.", name=TEXT, said=TEXT))
+
 SCHEMAS: dict[str, Schema] = {
     "Error": fields(
         "The one shape of errors.",
@@ -141,6 +143,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Question": fields(
         "What only people can decide.",
+        {"clauses": CLAUSES},
         seq=SEQ,
         at_ms=WHOLE,
         code=TEXT,
@@ -153,9 +156,10 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Verdict": fields(
         "What was decided, by the referee or by people; `frame` is the record whose picture it rests on.",
+        {"clauses": CLAUSES},
         seq=SEQ,
         at_ms=WHOLE,
-        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared"),
+        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned"),
         verdict=one_of("accepted", "refused", "cannot_see", "out_of_sync", "noted", "ambiguous", "by hand"),
         code=TEXT,
         player=or_null(COLOUR),
@@ -170,6 +174,11 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "State": fields(
         "All that the page shows.",
+        {
+            "options": many(fields("What may be done now.", who=or_null(COLOUR), said=TEXT, marks=many(ANY_OBJECT))),
+            "trace": many(ANY_OBJECT | {"description": "A mark of the newest verdict, to be drawn."}),
+            "lamps": fields("What lamps show while nothing else happens.", signal=TEXT, of=many(COLOUR), leader=or_null(COLOUR)),
+        },
         session=SEQ,
         seq=SEQ,
         at_ms=WHOLE,
@@ -192,6 +201,8 @@ SCHEMAS: dict[str, Schema] = {
         ranking=many(known("Ranked")),
         question=or_null(known("Question")),
         verdicts=many(known("Verdict")),
+        resigned=many(COLOUR),
+        appeals=many(fields("An appeal that is open.", seq=SEQ, at_ms=WHOLE, appeals=SEQ, player=COLOUR, reason=TEXT, said=TEXT)),
         live=fields(
             "What the referee sees and does now.", status=one_of(*typing.get_args(Status)), said=TEXT, frame_seq=WHOLE, at_ms=WHOLE, moved=many(TEXT)
         ),
