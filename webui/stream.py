@@ -16,6 +16,9 @@ POLL_S = 0.2
 BEAT_S = 15.0
 """A stream that is silent for longer is broken; pages reconnect after twice this and a half."""
 
+RETRY_MS = 1000
+"""A page that lost its stream asks for it again so soon, and as often."""
+
 MOST_RECORDS = 32
 """Who catches up is told so many records at a time, so that nobody else waits for it."""
 
@@ -32,7 +35,7 @@ class Bulletin:
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
         self._session, self._live = session, live
-        self.hello = _event("hello", {"instance": instance})
+        self.hello = _event("hello", {"instance": instance}).replace(b"\n\n", b"\nretry: %d\n\n" % RETRY_MS)
         self._written: dict[int, bytes] = {}
         self._moment: tuple[dict[str, Any], bytes] = ({}, b"")
         self._lock = Lock()

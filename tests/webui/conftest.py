@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import cv2
 import jsonschema_rs
 import numpy as np
+import playwright.sync_api
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -363,3 +365,15 @@ def panel() -> Iterator[Panel]:
     with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start) as process:
         yield Panel(process)
         process.kill()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[playwright.sync_api.Browser]:
+    """The Chromium that is installed, without a window."""
+    path = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (sudo apt install chromium)")
+    with playwright.sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
