@@ -12,6 +12,8 @@ from flask import Flask
 
 from referee.guides import Guide
 from table.errors import InputError
+from webui.access import Access
+from webui.codes import Codes
 from webui.serve import listen, serving
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
@@ -67,10 +69,12 @@ def address_for_others(listening: socket.socket) -> str:
 
 
 @contextmanager
-def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...]], Flask], host: str, port: int) -> Iterator[None]:
-    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended."""
-    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),)), listening):
-        click.echo(f"The page is on {url(listening)} - Ctrl-C ends it.", err=True)
+def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...], Access], Flask], host: str, port: int) -> Iterator[None]:
+    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended; its code is kept nowhere."""
+    access = Access(Codes())
+    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),), access), listening):
+        click.echo(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        click.echo(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
         try:
             yield
         except InputError as error:

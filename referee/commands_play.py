@@ -18,27 +18,30 @@ import click
 import engines
 from calibration.recheck import recheck
 from hardware.rig import Rig
-from referee.commands_pages import address_for_others, address_options, url
+from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, url
 from referee.companion import Companion
+from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
+from referee.setting_up import Choice, SettingUp
 from referee.settings import rig_of, settings_option
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
 from referee.stopping import stopped_by_one_signal
-from table.setup import load_table
-from vision.cameras import open_camera
+from table.errors import InputError
+from table.setup import Setup, load_table
+from vision.cameras import CameraPort, open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
 from vision.watch import Watch
-from webui import create_app
+from webui import create_app, create_set_up_app
 from webui.access import Access
 from webui.codes import Codes
-from webui.serve import listen, serve
+from webui.serve import listen, serve, serving
 
 STOP_S = 30.0
 """How long a stop waits for the frame at hand, deaf to further signals; a small board may need seconds to read it."""
@@ -89,6 +92,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
 @click.option("--resume", metavar="SESSION", type=click.IntRange(1), help="Go on with a session of the log: as it was begun, so it is played on.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
+@click.option("--set-up", is_flag=True, help="Choose game, players, names and options on a page before it begins.")
 def play(
     port: int,
     host: str,
@@ -102,8 +106,11 @@ def play(
     resume: int | None,
     rulings: tuple[str, ...],
     names: str | None,
+    set_up: bool,
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
+    if set_up and resume is not None:
+        raise InputError("--set-up: expected a session that begins; one that is resumed is played on as it was begun")
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
@@ -114,13 +121,38 @@ def play(
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
+        choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {})
         if resume is None:
-            chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
-            session = Session.begin(log, opening(game, colours, chosen, setup, camera.name, now, camera.simulated, people), empty_jpeg=empty_jpeg)
+            started = _chosen(listening, setup, camera, access) if set_up else _opening(choice, setup, camera)
+            session = Session.begin(log, started, empty_jpeg=empty_jpeg)
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
         _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
+
+
+def _opening(choice: Choice, setup: Setup, camera: CameraPort) -> SessionStarted:
+    return opening(choice.game, choice.players, dict(choice.rulings), setup, camera.name, datetime.now(UTC), camera.simulated, choice.names)
+
+
+def _chosen(listening: socket.socket, setup: Setup, camera: CameraPort, access: Access) -> SessionStarted:
+    """What people begin on a page; the address stays taken, so that who looks just waits a moment for the panel."""
+    setting = SettingUp(setup, lambda choice: _opening(choice, setup, camera))
+    with serving(create_set_up_app(setting, access, (socket.gethostname(),)), listening.dup()):
+        _tell_codes("The game is set up", listening, access)
+        return setting.wait(LAST_LOOK_S)
+
+
+def _tell_codes(what: str, listening: socket.socket, access: Access) -> None:
+    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
+    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+
+
+def _devices(rig: Rig) -> dict[str, str]:
+    """What is wrong with each part that is connected; nothing where it works."""
+    connected = (name for name in ("lamps", "dice", "buttons", "buzzer", "calliper") if getattr(rig, name) is not None)
+    return {name: rig.troubles.get(name, "") for name in connected}
 
 
 def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
@@ -142,10 +174,8 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with stopped_by_one_signal():
         worker.start()
         companion.start()
-        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening))
-        click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
-        click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there, or open this, which works once:")
-        click.echo(f"  {url(listening)}/join#{access.link}")
+        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig))
+        _tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(app, listening)

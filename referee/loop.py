@@ -16,6 +16,7 @@ from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
+from referee.reread import Reread, Told, last_table, reread
 from referee.ruled_on import RuledOn
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
@@ -114,6 +115,14 @@ class Referee:
         """What it sees and does now."""
         with self._changed:
             return self._latest
+
+    def last_table(self) -> tuple[int, Observation]:
+        """The record that people may correct, and the table that it rests on; raises InputError (`referee.reread`)."""
+        return last_table(self._session.ledger, self._ruled_on)
+
+    def reread(self, pieces: Sequence[Told]) -> Reread:
+        """That table judged again, with pieces as people say; raises InputError."""
+        return reread(self._session.ledger, self._ruled_on, self._setup, pieces)
 
     def wait(self, stamp: int, timeout_s: float) -> Live:
         """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""

@@ -24,6 +24,11 @@ class RuledOn(Generic[Table]):
         if len(self._tables) > TABLES_KEPT:
             del self._tables[next(iter(self._tables))]
 
+    @property
+    def newest(self) -> tuple[int, Table] | None:
+        """The last record that was kept, and its table; None before the first."""
+        return next(reversed(list(self._tables.items())), None)
+
     def before(self, ledger: Ledger) -> Table | None:
         """The table on which the last ruling that stands was made by eye; None if that was before this memory began."""
         return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)

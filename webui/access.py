@@ -134,9 +134,9 @@ def allowed(visitor: Visitor, command: Command, view: Mapping[str, Any], held: M
     `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
     """
     if visitor.role == "host":
-        player = _in_secret(command) if isinstance(command, Hear) else None
-        if player is not None and player in held and player != visitor.seat:
-            said = f"{player.capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
+        others = [player for player in _in_secret(command, view) if player in held and player != visitor.seat]
+        if others:
+            said = f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
             raise Refusal(403, "secret", said)
         return command
     if visitor.role == "spectator":
@@ -189,7 +189,14 @@ def _may_hear(visitor: Visitor, hear: Hear, view: Mapping[str, Any], held: Mappi
     return True
 
 
-def _in_secret(hear: Hear) -> str | None:
-    """Who says it, where it is said in secret."""
-    player = hear.said.get("player")
-    return player if isinstance(player, str) and any(name in hear.said for name in IN_SECRET) else None
+def _in_secret(command: Command, view: Mapping[str, Any]) -> list[str]:
+    """Whose votes it casts, while they are secret: as the game hears them, or as people write them."""
+    match command:
+        case Hear():
+            player = command.said.get("player")
+            return [player] if isinstance(player, str) and any(name in command.said for name in IN_SECRET) else []
+        case Declare() | Correct():
+            votes = (move.split() for move in command.moves if view["state"].get("phase") == "vote")
+            return [words[1] for words in votes if words[:1] == ["vote"] and len(words) > 1]
+        case _:
+            return []

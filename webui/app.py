@@ -11,8 +11,9 @@ from referee.shown import shown_time
 from webui.access import Access
 from webui.api import api
 from webui.codes import Codes
+from webui.fix import fix
 from webui.guard import guard
-from webui.host import host
+from webui.host import Devices, host
 from webui.join import admit, join
 from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
 from webui.openapi import BASE, describe
@@ -24,26 +25,41 @@ from webui.seats import Seats
 from webui.stream import Bulletin, Streams
 
 
-def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = (), access: Access | None = None, address: str = "") -> Flask:
+def create_app(
+    session: SessionPort,
+    live: LivePort,
+    hosts: Collection[str] = (),
+    access: Access | None = None,
+    address: str = "",
+    devices: Devices = dict,
+) -> Flask:
     """The panel of one session, with what the referee sees at this moment.
 
     `hosts` are names of this machine, beside its addresses and local names, that the panel answers to; `access` knows the
     codes, which are fresh ones that are kept nowhere without it (`app.extensions["access"]` has them); `address` is where
-    other machines find the panel, empty where they do not.
+    other machines find the panel, empty where they do not; `devices` says what is connected, and what is wrong with it.
     `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` raises it).
     """
     app = bare_app(hosts)
-    app.extensions["access"] = access = access or Access(Codes())
-    app.extensions["seats"] = seats = Seats(access.codes, session.view()["session"])
+    access = access or Access(Codes())
+    seats = guarded(app, access, session.view()["session"])
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
-    admit(app, access, seats)
-    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
     app.register_blueprint(phone(session, live, seats, instance))
-    app.register_blueprint(host(session, access, seats, address))
+    app.register_blueprint(fix(session, live, instance))
+    app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance))
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     return app
+
+
+def guarded(app: Flask, access: Access, session: int = 0) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0."""
+    app.extensions["access"] = access
+    app.extensions["seats"] = seats = Seats(access.codes, session)
+    admit(app, access, seats)
+    app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
+    return seats
 
 
 def bare_app(hosts: Collection[str]) -> Flask:

@@ -11,6 +11,7 @@ import msgspec
 
 from table.documents import convert, read_json, write_whole
 from table.errors import InputError
+from webui.guard import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """What codes are made of: nothing that is read as something else (0 and O, 1, I and L)."""
@@ -48,14 +49,14 @@ class Codes:
         return self._now
 
     def put(self, **changed: Any) -> None:
-        """Change some of its fields, on disk first; raises InputError, and then nothing is changed."""
+        """Change some of its fields, on disk first; raises Refusal where they cannot be kept, and then nothing is changed."""
         with self._lock:
             before, self._now = self._now, msgspec.structs.replace(self._now, **changed)
             try:
                 self._write()
-            except Exception:
+            except InputError as error:
                 self._now = before
-                raise
+                raise Refusal(507, "not_kept", str(error)) from error
 
     def renew(self, which: Literal["host", "table"]) -> str:
         """Put a fresh code in the place of one, and give it."""

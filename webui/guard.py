@@ -19,7 +19,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -122,13 +122,14 @@ def refuse_cross_site() -> None:
     """Only this panel's own pages, or a program that is no browser, may change anything."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     foreign = Refusal(403, "cross_site", "This request came from another site; nothing was done. Use the panel itself.")
-    if site is not None and site != "same-origin":
+    if site == "same-origin":
+        return  # a browser says so itself; to a form sent without a script it may add "Origin: null"
+    if site is not None:
         raise foreign
     if origin is not None and urlsplit(origin).netloc != request.host:
         raise foreign
     if (
-        site is None
-        and origin is None
+        origin is None
         and not request.is_json
         and not hmac.compare_digest(request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode())
     ):

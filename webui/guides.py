@@ -10,16 +10,18 @@ from dataclasses import asdict
 from flask import Blueprint, Flask, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webui.access import Access
 from webui.api import picture
-from webui.app import bare_app
+from webui.app import bare_app, guarded
+from webui.codes import Codes
 from webui.guard import Refusal
 from webui.ports import CornersPort, LensPort
 
 CORNERS = ("far left", "far right", "near right", "near left")
 
 
-def create_lens_app(lens: LensPort, hosts: Collection[str] = ()) -> Flask:
-    """The page of a lens that is being calibrated."""
+def create_lens_app(lens: LensPort, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
+    """The page of a lens that is being calibrated, for hosts; `access` as in `create_app`."""
     routes, instance = Blueprint("guide", __name__), secrets.token_hex(8)
 
     @routes.get("/")
@@ -39,11 +41,11 @@ def create_lens_app(lens: LensPort, hosts: Collection[str] = ()) -> Flask:
         lens.end()
         return redirect(url_for("guide.page"), 303)
 
-    return _app(routes, hosts)
+    return _app(routes, hosts, access)
 
 
-def create_corners_app(table: CornersPort, hosts: Collection[str] = ()) -> Flask:
-    """The page on which the board's corners are dragged to their places in a photograph."""
+def create_corners_app(table: CornersPort, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
+    """The page on which the board's corners are dragged to their places in a photograph, for hosts; `access` as in `create_app`."""
     routes, instance = Blueprint("guide", __name__), secrets.token_hex(8)
 
     @routes.get("/")
@@ -74,11 +76,12 @@ def create_corners_app(table: CornersPort, hosts: Collection[str] = ()) -> Flask
         corners = list(zip(CORNERS, now.corners_px, strict=True))
         return render_template("corners.html", now=now, corners=corners, notice=notice, instance=instance, token=current_app.config["FORM_TOKEN"])
 
-    return _app(routes, hosts)
+    return _app(routes, hosts, access)
 
 
-def _app(routes: Blueprint, hosts: Collection[str]) -> Flask:
+def _app(routes: Blueprint, hosts: Collection[str], access: Access | None) -> Flask:
     app = bare_app(hosts)
+    guarded(app, access or Access(Codes()))
     app.register_blueprint(routes)
     return app
 

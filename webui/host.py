@@ -1,8 +1,9 @@
-"""The host's page: the table's code to join by, who sits where, and new codes."""
+"""The host's page: the table's code to join by, who sits where, new codes, what is connected, and what is known of the table."""
 
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import segno
@@ -10,14 +11,22 @@ from flask import Blueprint, Response, current_app, make_response, redirect, ren
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
+from table.boards import Chessboard, Coasters, Hex, Open, Tiles
+from table.setup import Setup
 from webui.access import Access
 from webui.guard import Refusal
 from webui.join import COOKIE, keep, visitor
-from webui.ports import SessionPort
+from webui.ports import LivePort, SessionPort
 from webui.seats import Seats
 
+Devices = Callable[[], Mapping[str, str]]
+"""What is wrong with each part that is connected, by its name; nothing where it works."""
 
-def host(session: SessionPort, access: Access, seats: Seats, address: str) -> Blueprint:
+
+KINDS: dict[type, str] = {Open: "open ground", Chessboard: "chessboard", Hex: "hexagons", Coasters: "coasters", Tiles: "tiles"}
+
+
+def host(session: SessionPort, live: LivePort, access: Access, seats: Seats, address: str, devices: Devices) -> Blueprint:
     """The routes for hosts only; `address` is where other machines find the panel, empty where they do not."""
     routes = Blueprint("host", __name__, url_prefix="/host")
 
@@ -56,10 +65,29 @@ def host(session: SessionPort, access: Access, seats: Seats, address: str) -> Bl
             fresh=fresh,
             base=base,
             qr=qr(link) if link else "",
+            live=live.latest,
+            devices=devices(),
+            facts=table_facts(live.setup),
             token=current_app.config["FORM_TOKEN"],
         )
 
     return routes
+
+
+def table_facts(setup: Setup) -> list[tuple[str, str]]:
+    """What is known of the table and its camera: what it is, and how it is known."""
+    lens, game = setup.camera, setup.game
+    learned = [colour.colour for colour in setup.learned_colours]
+    lens_known = "a first estimate: calibrate it" if lens.first_estimate else "calibrated, with its ±" if lens.covariance else "taken as exact"
+    size_mm = setup.outline_mm().max(axis=0) - setup.outline_mm().min(axis=0)
+    return [
+        ("picture", f"{lens.width} × {lens.height} px"),
+        ("lens", lens_known),
+        ("cards", f"{len(setup.fiducials.markers)} fiducials"),
+        ("board", f"{KINDS[type(setup.board)]}, {size_mm[0]:.0f} × {size_mm[1]:.0f} mm"),
+        ("colours", f"learned in this light: {', '.join(learned)}" if learned else f"as sold: {', '.join(setup.colours)}"),
+        ("pieces", f"{', '.join(game.sizes)} ({game.pieces})"),
+    ]
 
 
 def qr(text: str) -> Markup:

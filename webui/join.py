@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Flask, Response, g, jsonify, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Flask, Response, g, jsonify, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webui.access import Access, Role, Visitor
@@ -25,6 +25,11 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "seats.take": ("host", "player"),
     "seats.give_back": ("host", "player"),
     "seats.take_program": ("host", "player"),
+    "guide.page": ("host",),  # of a calibration
+    "guide.state": ("host",),
+    "guide.camera": ("host",),
+    "guide.photograph": ("host",),
+    "fix.page": ("host",),
     "host.page": ("host",),  # shows the table's code
 }
 """Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may send something."""
@@ -70,14 +75,13 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
             if refusal.retry_s is not None:
                 refused.headers["Retry-After"] = str(refusal.retry_s)
             return refused
-        home = "pages.panel" if access.visitor(ticket).role == "host" else "seats.page"
-        return keep(redirect(url_for(home), 303), ticket)
+        return keep(redirect("/" if access.visitor(ticket).role == "host" else "/play", 303), ticket)
 
     @routes.post("/leave")
     def leave() -> AnyResponse:
         if (seat := visitor().seat) is not None:
             seats.free(seat)
-        response = redirect(url_for("pages.panel"), 303)
+        response = redirect("/", 303)
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
         return response
 

@@ -39,7 +39,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
     @routes.post("/seat")
     def take() -> AnyResponse:
         try:
-            seats.take(visitor(), _player(request.form.get("seat")))
+            seats.take(visitor(), seat_of(request.form.get("seat"), session.view()["players"]))
         except Refusal as refusal:
             return _refused(refusal)
         return redirect(url_for("seats.page"), 303)
@@ -53,15 +53,9 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
     @routes.post("/api/v1/seat")
     def take_program() -> tuple[Response, int]:
         document = json_body()
-        colour = _player(document.get("seat") if isinstance(document, dict) else None)
+        colour = seat_of(document.get("seat") if isinstance(document, dict) else None, session.view()["players"])
         seats.take(visitor(), colour)
         return jsonify(seat=colour), 201
-
-    def _player(colour: object) -> str:
-        players = session.view()["players"]
-        if colour not in players:
-            raise Refusal(400, "bad_seat", f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r}; nothing was done.")
-        return str(colour)
 
     def _refused(refusal: Refusal) -> Response:
         response: Response = make_response(_page(refusal.said))
@@ -82,6 +76,13 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
         )
 
     return routes
+
+
+def seat_of(colour: object, players: Sequence[str]) -> str:
+    """The seat that was asked for; raises Refusal where it is nobody's."""
+    if colour not in players:
+        raise Refusal(400, "bad_seat", f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r}; nothing was done.")
+    return str(colour)
 
 
 def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from referee.command import Command
 from referee.events import Record
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
+from referee.reread import Reread, Told
 from referee.ruler import RulerNow
+from referee.setting_up import Choice
+from table.observation import Observation
 from table.setup import Setup
 
 
@@ -42,6 +45,21 @@ class LivePort(Protocol):
     def jpeg(self) -> bytes | None: ...
 
     def check_again(self) -> None: ...
+
+    def last_table(self) -> tuple[int, Observation]: ...
+
+    def reread(self, pieces: Sequence[Told]) -> Reread: ...
+
+
+class SetUpPort(Protocol):
+    """A session that people set up."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    def look(self) -> bool: ...
+
+    def begin(self, choice: Choice) -> None: ...
 
 
 class LensPort(Protocol):

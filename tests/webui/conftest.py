@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from werkzeug.test import TestResponse
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
 from referee.loop import Live
+from referee.reread import Reread, Told
 from table.clearance import clearance
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
@@ -221,6 +222,8 @@ class FakeLive:
         self.latest = Live(status="waiting", said="Waiting for blue's throw.", stamp=1, frame_seq=88, at_ms=22_000, observation=seen_end())
         self.picture: bytes | None = picture()
         self.checks = 0
+        self.told: list[Told] = []
+        self.no_table: Exception | None = None
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
@@ -230,6 +233,19 @@ class FakeLive:
 
     def check_again(self) -> None:
         self.checks += 1
+
+    def last_table(self) -> tuple[int, Observation]:
+        if self.no_table is not None:
+            raise self.no_table
+        return 16, seen_end()
+
+    def reread(self, pieces: Sequence[Told]) -> Reread:
+        self.told = list(pieces)
+        if self.no_table is not None:
+            raise self.no_table
+        return Reread(
+            16, "Blue's piece lies nearer.", (("this is what happened", ("throw blue large 9.00", "void")),), ("blue large was read as red",)
+        )
 
 
 @pytest.fixture

@@ -134,7 +134,9 @@ def test_posts_from_other_sites_are_refused(client, session, path, headers):
     assert session.commands == []
 
 
-@pytest.mark.parametrize("headers", [{"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}])
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "same-origin", "Origin": "null"}]
+)
 def test_posts_from_the_panel_itself_pass(client, session, headers):
     assert client.post("/command", data={"command": "pause"}, headers=headers).status_code == 303
     assert len(session.commands) == 1

@@ -53,7 +53,12 @@ def browser(chromium) -> Iterator[Browser]:
 def open_as_host(browser: Browser, panel: Any) -> None:
     """Come in by the link that brings the host's code."""
     browser.open(f"{panel.url}/join#{panel.host_code}")
-    browser.page.wait_for_url(f"{panel.url}/")
+    came_in(browser)
+
+
+def came_in(browser: Browser) -> None:
+    """Wait for the page behind the door."""
+    browser.page.wait_for_url(lambda url: "join" not in url)
 
 
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
@@ -109,6 +114,21 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     browser.until("document.querySelector('.notice') === null")
 
 
+def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser, panel):
+    browser.call("Network.clearBrowserCookies")
+    browser.open(panel.url)
+    browser.run(f"document.querySelector('#code').value = '{panel.table_code.lower()}'")
+    browser.run("document.querySelector('#enter').requestSubmit()")
+    browser.page.wait_for_url("**/play")
+    browser.run("document.querySelector('button[value=blue]').click()")
+    browser.until("document.querySelector('.whose')?.textContent === 'Your turn'")
+    open_as_host(browser, panel)
+    assert panel.host_code not in json.dumps(browser.call("Page.getNavigationHistory"))
+    assert browser.run("document.cookie") == ""
+    assert not [url for url in browser.fetched if panel.host_code in url.partition("#")[0]]
+    assert browser.complaints == []
+
+
 @pytest.mark.parametrize("width", [360, 390, 768, 1024, 1920, 3840])
 def test_it_fits_every_width_with_targets_large_enough_to_touch(browser, panel, question, width):
     panel.change(view={"question": question, "phase": "asking"})
@@ -135,13 +155,15 @@ def corners():
     """A photograph with four cards, on a page of its own."""
     cards = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(cards, float))
-    with listen(port=0) as listening, serving(create_corners_app(guide), listening):
-        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    app = create_corners_app(guide)
+    with listen(port=0) as listening, serving(app, listening):
+        yield guide, f"http://127.0.0.1:{listening.getsockname()[1]}/join#{app.extensions['access'].link}"
 
 
 def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
     guide, url = corners
     browser.open(url)
+    came_in(browser)
     browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
     browser.run("document.querySelector('#handle-1').focus()")
     for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
@@ -168,4 +190,5 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
 def test_the_page_of_corners_fits(browser, corners, width):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.open(corners[1])
+    came_in(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")

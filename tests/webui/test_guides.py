@@ -27,8 +27,8 @@ def lens():
 
 
 @pytest.fixture
-def lens_page(lens):
-    return create_lens_app(lens).test_client()
+def lens_page(lens, as_host):
+    return as_host(create_lens_app(lens))
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def corners():
 
 
 @pytest.fixture
-def corners_page(corners):
-    return create_corners_app(corners).test_client()
+def corners_page(corners, as_host):
+    return as_host(create_corners_app(corners))
 
 
 def text_of(page):
@@ -162,3 +162,13 @@ def test_they_carry_what_every_page_carries(app):
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
     assert answer.headers["Cache-Control"] == "no-store"
     assert app.test_client().get("/", headers={"Host": "elsewhere.example"}).status_code == 421
+
+
+@pytest.mark.parametrize("paths", [("/", "/api/v1/lens", "/api/v1/camera.jpg"), ("/", "/api/v1/corners", "/api/v1/camera.jpg")])
+def test_calibrations_are_for_who_has_the_code_that_the_terminal_shows(lens, corners, paths):
+    app = create_lens_app(lens) if "/api/v1/lens" in paths else create_corners_app(corners)
+    visitor = app.test_client()
+    assert [visitor.get(path).status_code for path in paths] == [403, 403, 403]
+    assert [visitor.post(path, headers=OWN).status_code for path in ("/end", "/corners")].count(403) == 1
+    assert not lens.ended
+    assert 'href="/join"' in visitor.get("/", headers={"Accept": "text/html"}).text

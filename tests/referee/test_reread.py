@@ -1,0 +1,133 @@
+"""Misread pieces are put right by hand: the table is judged again, and what was read stays untouched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines import GAMES
+from referee.command import Correct, Undo
+from referee.events import SessionStarted
+from referee.facts import fact_of
+from referee.reread import Told, last_table, reread
+from referee.ruled_on import RuledOn
+from referee.session import Session
+from referee.simulated_table import demo_setup
+from table.errors import InputError
+from table.observation import Camera, Observation, SeenPiece
+from table.setup import table_document
+from table.solids import lying, upright
+
+CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 1000.0]), np.eye(6) * 1e-6, 0.2, (0, 1, 2, 3))
+SETUP = demo_setup()
+LARGE = SETUP.pieces["large"]
+MIDDLE = SETUP.outline_mm().mean(axis=0)
+FIRST, SECOND = SETUP.game.colours[:2]
+
+
+def piece(colour, dx, dy, pose="lying"):
+    x, y = MIDDLE + np.array([dx, dy])
+    solid = (lying if pose == "lying" else upright)(LARGE, x, y, 90.0)
+    return SeenPiece(colour, "large", pose, np.array([x, y]), 90.0, solid, np.diag([0.01, 0.01, 0.1]))
+
+
+def told(seen, number, **changed):
+    was = seen.pieces[number]
+    told = Told(number, was.colour, was.size, was.pose, float(was.base_mm[0]), float(was.base_mm[1]), was.heading_deg)
+    return replace(told, **changed)
+
+
+class Table:
+    """A session of Ice Boule whose tables are ruled on as they are shown."""
+
+    def __init__(self, log):
+        started = SessionStarted(game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP))
+        self.session, self.ruled_on, self.pieces = Session.begin(log, started), RuledOn(), ()
+
+    def show(self, *new):
+        self.pieces += new
+        ledger = self.session.ledger
+        seen = Observation(len(self.pieces), 0, CAMERA, self.pieces)
+        verdict = GAMES["ice_boule"].judge(ledger.state, seen, self.ruled_on.before(ledger), SETUP.board)
+        record = self.session.append(fact_of(verdict, {}))
+        self.ruled_on.keep(record.seq, seen)
+        return seen, record
+
+    def again(self, *pieces):
+        return reread(self.session.ledger, self.ruled_on, SETUP, pieces)
+
+
+@pytest.fixture
+def table(log):
+    table = Table(log)
+    table.show(piece(SETUP.game.target, 0, 0, "upright"))
+    yield table
+    table.session.close()
+
+
+def test_a_piece_that_was_read_far_off_is_ruled_where_it_lies(table):
+    seen, record = table.show(piece(FIRST, 0, -150))
+    assert record.event.verdict == "accepted"
+    before = table.session.ledger
+    again = table.again(told(seen, 1, y_mm=float(MIDDLE[1]) - 100.0))
+    assert again.record == record.seq
+    assert table.session.ledger is before
+    [(_, moves)] = again.choices
+    assert moves != record.event.moves
+    assert f"was read as {seen.pieces[1]}" in again.changes[0]
+    table.session.command(Correct(record=again.record, moves=moves, reason="; ".join(again.changes)))
+    assert table.session.view()["verdicts"][0]["evidence"]["reason"] == again.changes[0]
+    nearer, farther = table.session.view()["state"]["gap_mm"], before.engine.state_document(before.state)["gap_mm"]
+    assert farther - nearer == pytest.approx(50.0, abs=0.2)
+
+
+def test_a_throw_that_was_refused_for_its_colour_counts_when_people_say_what_it_is(table):
+    player = table.session.view()["next"]
+    other = SECOND if player == FIRST else FIRST
+    seen, record = table.show(piece(other, 0, -150))
+    assert record.event.verdict != "accepted"
+    again = table.again(told(seen, 1, colour=player))
+    [(_, moves)] = again.choices
+    table.session.command(Correct(record=record.seq, moves=moves))
+    assert table.session.view()["state"]["leading"] == player
+
+
+def test_what_is_closer_than_a_hand_can_put_it_is_asked(table):
+    table.show(piece(FIRST, 0, -100))
+    seen, _ = table.show(piece(SECOND, 0, 160))
+    again = table.again(told(seen, 2, y_mm=float(MIDDLE[1]) + 100.3, heading_deg=270.0))
+    assert len(again.choices) >= 2
+
+
+def test_a_piece_that_is_not_there_leaves_the_others_as_they_were_read(table):
+    seen, _ = table.show(piece(FIRST, 0, -150))
+    again = table.again(told(seen, 1, there=False))
+    assert again.changes == (f"{seen.pieces[1]} is not there",)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "lies otherwise"),
+        ({"colour": "mauve"}, "colour"),
+        ({"size": "huge"}, "size"),
+        ({"pose": "leaning"}, "upright or lying"),
+        ({"x_mm": -9000.0}, "place on the table"),
+        ({"index": 9, "x_mm": 1.0}, "another one"),
+    ],
+)
+def test_what_cannot_be_is_one_line(table, changed, said):
+    seen, _ = table.show(piece(FIRST, 0, -150))
+    with pytest.raises(InputError, match=said) as caught:
+        table.again(told(seen, 1, **changed))
+    assert "\n" not in str(caught.value)
+
+
+def test_only_the_last_table_of_this_game_is_put_right(table):
+    seen, record = table.show(piece(FIRST, 0, -150))
+    table.session.command(Undo(record=record.seq))
+    assert last_table(table.session.ledger, table.ruled_on) == (record.seq, seen)
+    with pytest.raises(InputError, match="since the program was started"):
+        last_table(table.session.ledger, RuledOn())

@@ -1,0 +1,105 @@
+"""A session that is set up on a page: only what this table and the rules allow begins."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import pytest
+
+from engines import GAMES
+from referee.events import SessionStarted
+from referee.setting_up import Choice, SettingUp, playable
+from webui import create_set_up_app
+from webui.access import Access
+from webui.codes import Codes
+
+OWN = {"Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture
+def setting(live):
+    def opening(choice):
+        return SessionStarted(game=choice.game, players=choice.players, rulings=dict(choice.rulings), names=dict(choice.names))
+
+    return SettingUp(live.setup, opening)
+
+
+@pytest.fixture
+def access():
+    return Access(Codes())
+
+
+@pytest.fixture
+def host(setting, access):
+    browser = create_set_up_app(setting, access).test_client()
+    assert browser.post("/join", data={"code": access.codes.now.host}, headers=OWN).location == "/"
+    return browser
+
+
+FORM = {"game": "ice_boule", "plays blue": "on", "plays yellow": "on", "place blue": "2", "place yellow": "1"}
+FORM |= {"name blue": "Änne & Co", "name yellow": ""}
+
+
+def test_games_that_this_table_does_not_carry_say_why(host, live):
+    page = host.get("/").text
+    assert playable(live.setup)["ice_boule"] == ""
+    assert "Ice Storm: not on this table" in page
+    assert "chessboard" in playable(live.setup)["ice_storm"]
+    for option in GAMES["ice_boule"].RULINGS:
+        assert f'name="ruling {option.name}"' in page
+
+
+def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
+    watcher = host.application.test_client()
+    assert "The host sets a game up" in watcher.get("/").text
+    option = GAMES["ice_boule"].RULINGS[0]
+    assert host.post("/begin", data=FORM | {f"ruling {option.name}": option.values[-1]}, headers=OWN).status_code == 303
+    assert "The game begins" in watcher.get("/").text
+    started = setting.wait(0)
+    assert (started.players, started.names) == (("yellow", "blue"), {"blue": "Änne & Co"})
+    assert started.rulings == {option.name: option.values[-1]}
+    assert "begun already" in host.post("/begin", data=FORM, headers=OWN).text
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "said"),
+    [
+        ({"game": "halma"}, 409, "halma"),
+        ({"game": "ice_storm"}, 409, "board"),
+        ({"plays yellow": None, "plays blue": None}, 409, "players"),
+        ({"place blue": "first"}, 400, "order of turns"),
+        ({"name blue": "a\tb"}, 409, "--names"),
+        ({"name blue": "Bo", "name yellow": "Bo"}, 409, "another name"),
+        ({"ruling sizes": "tiny"}, 409, "sizes"),
+        ({"ruling weather": "fine"}, 409, "weather"),
+    ],
+)
+def test_what_will_not_do_is_said_and_the_form_stays_as_it_was(host, changed, status, said):
+    form = {name: value for name, value in (FORM | changed).items() if value is not None}
+    answer = host.post("/begin", data=form, headers=OWN | {"Accept": "text/html"})
+    assert answer.status_code == status
+    assert said in answer.text.replace("&#39;", "'")
+    if status == 409 and form["game"] == "ice_boule":
+        assert re.search(r'id="place-yellow"[^>]*value="1"', answer.text)
+    assert "The game begins" not in host.get("/").text
+
+
+def test_only_a_host_begins(host, access):
+    player = host.application.test_client()
+    assert player.post("/join", data={"code": access.codes.now.table}, headers=OWN).location == "/play"
+    for browser in (player, host.application.test_client()):
+        assert browser.post("/begin", data=FORM, headers=OWN).status_code == 403
+        assert 'name="game"' not in browser.get("/play").text
+
+
+def test_the_referee_waits_until_a_page_has_shown_the_beginning(setting):
+    got = []
+    waiting = threading.Thread(target=lambda: got.append(setting.wait(60)))
+    waiting.start()
+    setting.begin(Choice("ice_boule", ("blue", "yellow")))
+    assert setting.look()
+    assert got == []
+    setting.look()
+    waiting.join(60)
+    assert got[0].players == ("blue", "yellow")
