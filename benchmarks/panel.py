@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import resource
-import selectors
 import socket
 import statistics
 import subprocess
@@ -23,14 +22,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.listeners import PICTURES, STREAMS
 from referee.events import Noted, SessionStarted
 from referee.log import Log
 from referee.loop import Referee
@@ -42,12 +43,14 @@ from vision.render import Renderer
 from vision.scene_cases import random_view
 from vision.watch import Watch
 from webui import create_app
+from webui.fanout import STALLED_S
 from webui.serve import listen, serve
 
 MARK = "<!-- `make bench-panel` writes what follows -->\n"
 EVERY_S = 0.5
 """A record comes so often."""
 TABLES = 6
+DEAF = 50
 
 
 class TableAgain:
@@ -138,34 +141,95 @@ def listeners() -> Iterator[Callable[[list[Any]], Callable[[], dict[str, Any]]]]
         child.stdin.close()
 
 
-def measure(seconds: float, pairs: int) -> list[dict[str, Any]]:
-    """Times with listeners and without, in turn."""
-    rounds: list[dict[str, Any]] = []
+@dataclass(frozen=True)
+class Load:
+    """Times with listeners and without, in turn, and memory before, with them, and when there were deaf ones too."""
+
+    looked: tuple[float, ...]
+    cpu: tuple[float, ...]
+    late_ms: tuple[float, ...]
+    pictures_s: float
+    mib: tuple[float, float, float]
+
+
+def load(seconds: float, pairs: int) -> Load:
+    """`looked` and `cpu` are ratios and differences of each pair: pictures looked at, and share of a processor that the listeners take."""
     with tempfile.TemporaryDirectory() as folder, loaded(Path(folder)) as (port, question), listeners() as join:
         time.sleep(2)
+        looked, cpu, late_ms, shown = [], [], [], 0
+        mib = [question()["mib"]]
         for _ in range(pairs):
             alone, _ = _while(question, lambda: time.sleep(seconds))
-            heard_in_the_end = join([port, max(map(int, question()["sent"])), seconds])
-            beside, heard = _while(question, heard_in_the_end)
+            beside, heard = _while(question, join([port, _newest(question), seconds]))
             sent = question()["sent"]
-            late_ms = [1000 * (last_s - sent[number]) for number, last_s in heard["last_s"].items() if sent[number] > heard["joined_s"]]
-            rounds.append({"alone": alone, "beside": beside, "late_ms": late_ms, "heard": heard})
-            click.echo(f"{alone} {beside} {max(late_ms):.0f} ms {heard['shown']}, {heard['refused']}, {heard['cpu']}", err=True)
-    return rounds
+            late_ms += [1000 * (last_s - sent[number]) for number, last_s in heard["last_s"].items() if sent[number] > heard["joined_s"]]
+            looked.append(beside["looked"] / alone["looked"])
+            cpu.append(beside["cpu_s"] - alone["cpu_s"] * looked[-1])
+            shown += heard["shown"]
+        mib.append(question()["mib"])
+        deaf = [_deaf(port) for _ in range(DEAF)]
+        join([port, _newest(question), STALLED_S])()
+        mib.append(question()["mib"])
+        for connection in deaf:
+            connection.close()
+        return Load(tuple(looked), tuple(cpu), tuple(late_ms), shown / pairs / seconds, (mib[0], mib[1], mib[2]))
+
+
+def _newest(question: Any) -> int:
+    return max(map(int, question()["sent"]))
+
+
+def _deaf(port: int) -> socket.socket:
+    """One who asks for everything that ever happened and never reads it."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sendall(b"GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return connection
 
 
 def _while(question: Any, work: Any) -> tuple[dict[str, float], Any]:
-    """Pictures a second, share of a processor, and memory held at the end, while something is done, and what that gave."""
+    """Pictures looked at and processor time, both a second, while something is done, and what that gave."""
     before, begun = question(), time.monotonic()
     given = work()
     after, passed_s = question(), time.monotonic() - begun
-    rates = {name: (after[name] - before[name]) / passed_s for name in ("looked", "cpu_s")}
-    return rates | {"mib": after["mib"]}, given
+    return {name: (after[name] - before[name]) / passed_s for name in ("looked", "cpu_s")}, given
+
+
+def told(measured: Load) -> str:
+    """The load in words, as it stands in docs/PANEL.md."""
+    late = np.percentile(measured.late_ms, [50, 95, 100])
+    fall, spread = 100 * (1 - statistics.median(measured.looked)), 100 * (1 - np.percentile(measured.looked, [75, 25]))
+    before, beside, deaf = measured.mib
+    return f"""## Measured
+
+{STREAMS} pages that listen and {PICTURES} that show the camera's picture, against one process that looks at a simulated camera
+as fast as it can; a record comes every {EVERY_S:g} s. {len(measured.looked)} pairs of times without and with them, in turn, in one run.
+
+| | |
+|---|---|
+| a record is with the last listener after (median, 95 %, worst of {len(measured.late_ms)}) | {late[0]:.0f}, {late[1]:.0f}, {late[2]:.0f} ms |
+| pictures looked at, a second: fewer by (median; middle half of the pairs) | {fall:.0f} % ({spread[0]:.0f} to {spread[1]:.0f} %) |
+| share of one processor that the listeners take | {100 * statistics.median(measured.cpu):.0f} % |
+| pictures sent, a second | {measured.pictures_s:.0f} |
+| memory: before, after all that, and with {DEAF} more who listen and do not read | {before:.0f}, {beside:.0f}, {deaf:.0f} MiB |
+"""
+
+
+def write(text: str) -> None:
+    """Put it behind MARK in docs/PANEL.md."""
+    page = ROOT / "docs" / "PANEL.md"
+    by_hand = page.read_text(encoding="utf-8").split(MARK)[0]
+    where = f"{datetime.date.today()}, {commit()}, {os.cpu_count()} processors ({platform.machine()}), Python {platform.python_version()}"
+    page.write_text(f"{by_hand}{MARK}\n{text}\nMeasured on {where}.\n", encoding="utf-8")
+
+
+@click.command()
+@click.option("--seconds", default=6.0, show_default=True, help="Length of each time, with listeners or without.")
+@click.option("--pairs", default=10, show_default=True, help="How many pairs of them.")
+def main(seconds: float, pairs: int) -> None:
+    """Load the panel, open its pages, and write docs/PANEL.md."""
+    write(told(load(seconds, pairs)) + "\n" + pages.told(pages.open_all()))
 
 
 if __name__ == "__main__":
-    rounds = measure(5, 6)
-    print(
-        statistics.median(one["beside"]["looked"] / one["alone"]["looked"] for one in rounds),
-        np.percentile(sum((one["late_ms"] for one in rounds), []), 95),
-    )
+    main()
