@@ -16,6 +16,10 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "outcome": None,                     # a sentence when the game is over
      "earlier_games": ["blue won 13 to 4"],       # sentences
      "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
+     "options": [{"who": "red" or None, "said": "A1 takes B1 or A2",        # what may be done now; none while it is asked or over
+                  "marks": [{"kind": "path", "cells": ["A1", "B1"], "sure": True, "looks": []}]}],    # see engines.sketch
+     "trace": [{"kind": "path", ...}],    # marks of the newest verdict
+     "lamps": {"signal": "turn", "of": ["red"], "leader": None},    # what lamps show while nothing else happens
      "observation": {...} or None,        # rinkside-observation/1 of the last ruling, "gaps" and "call" in it
      "ranking": [{"place": 1, "colour": "red", "size": "large", "gap_mm": 12.31, "sigma_mm": 0.11,
                   "on_target": False, "touching": False, "base_mm": [x, y],
@@ -27,6 +31,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
          {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone | declared
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
+          "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
           "refers_to": None or 7,         # the record that was answered, corrected or undone
@@ -38,8 +43,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled, Undone
+import msgspec
+
+from engines.clauses import explain
+from engines.sketch import Mark
+from referee.events import Answered, Asked, Corrected, Declared, Event, GameStarted, Noted, Record, Ruled, Undone
+from referee.lamps import standing
 from referee.ledger import Ledger
+from referee.traced import trace
 
 VERDICTS_SHOWN = 30
 
@@ -51,6 +62,7 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
     last = records[-1]
     observation = _observation(records)
     started = ledger.started
+    lamps = standing(ledger, ledger.board)
     return {
         "session": ledger.session,
         "seq": last.seq,
@@ -70,10 +82,13 @@ def view(ledger: Ledger, records: Sequence[Record]) -> dict[str, Any]:
         "outcome": None if outcome is None else str(outcome),
         "earlier_games": _earlier_games(ledger),
         "state": state,
+        "options": [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state)),
+        "trace": _plain(_trace(ledger, records)),
+        "lamps": {"signal": lamps.signal, "of": list(lamps.of), "leader": lamps.leader},
         "observation": observation,
         "ranking": [{"place": place, **gap} for place, gap in enumerate((observation or {}).get("gaps", []), 1)],
-        "question": _question(ledger.question),
-        "verdicts": _verdicts(records),
+        "question": _question(started.game, ledger.question),
+        "verdicts": _verdicts(started.game, records),
     }
 
 
@@ -105,7 +120,7 @@ def _observation(records: Sequence[Record]) -> dict[str, Any] | None:
     return None
 
 
-def _question(record: Record | None) -> dict[str, Any] | None:
+def _question(game: str, record: Record | None) -> dict[str, Any] | None:
     if record is None or not isinstance(record.event, Asked):
         return None
     asked = record.event
@@ -116,20 +131,44 @@ def _question(record: Record | None) -> dict[str, Any] | None:
         "player": asked.player,
         "said": asked.said,
         "rests_on": asked.rests_on,
+        "clauses": _clauses(game, asked.rests_on),
         "choices": [{"label": choice.label, "moves": list(choice.moves)} for choice in asked.choices],
         "evidence": asked.evidence,
         "frame": record.seq if record.frame else None,
     }
 
 
-def _verdicts(records: Sequence[Record]) -> list[dict[str, Any]]:
+def _plain(values: Any) -> Any:
+    """As JSON says it."""
+    return msgspec.json.decode(msgspec.json.encode(values))
+
+
+def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
+    """Of the newest record that decided anything; nothing once it was taken back, and in a new game."""
+    for place in range(len(records), 0, -1):
+        event = records[place - 1].event
+        if isinstance(event, Undone | GameStarted | Corrected):
+            return ()
+        if isinstance(event, Noted) and event.secret:
+            continue
+        if _verdict(event) is not None:
+            return trace(ledger.engine, ledger.board, records[:place])
+    return ()
+
+
+def _clauses(game: str, rests_on: str) -> list[dict[str, str]]:
+    return [clause._asdict() for clause in explain(game, rests_on)]
+
+
+def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
     overturned_by = _overturned(records)
     verdicts = []
     for record in reversed(records):
         if (line := _verdict(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
-        verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line, "frame": frame, "overturned_by": overturned_by.get(record.seq)})
+        line |= {"clauses": _clauses(game, line["rests_on"]), "frame": frame, "overturned_by": overturned_by.get(record.seq)}
+        verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line})
         if len(verdicts) == VERDICTS_SHOWN:
             break
     return verdicts

@@ -10,7 +10,7 @@ from flask import Flask
 from referee.shown import shown_time
 from webui.api import api
 from webui.guard import guard
-from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
+from webui.measured import evidence_rows, shown_gap, shown_mm, shown_verb, unbroken
 from webui.pages import pages
 from webui.palette import letter
 from webui.ports import LivePort, SessionPort
@@ -36,6 +36,6 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app = Flask("webui")
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows, unbroken=unbroken)
+    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows, unbroken=unbroken, verb=shown_verb)
     guard(app, hosts)
     return app

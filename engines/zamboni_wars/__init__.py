@@ -6,6 +6,7 @@ from engines.zamboni_wars.document import state_document
 from engines.zamboni_wars.heard import hear
 from engines.zamboni_wars.judge import judge, measurement, set_up
 from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
+from engines.zamboni_wars.sketch import options, trace
 
 NAME = "zamboni_wars"
 
@@ -19,6 +20,7 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
@@ -26,5 +28,6 @@ __all__ = [
     "set_up",
     "start",
     "state_document",
+    "trace",
     "violation",
 ]
