@@ -31,6 +31,7 @@ from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
+from referee.story import Stories
 from table.setup import Setup, load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -74,7 +75,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, log.path)
 
 
 @click.command()
@@ -117,7 +118,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, log.path)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:
@@ -125,7 +126,7 @@ def _rig(path: Path | None, setup: Setup) -> Rig:
     return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False)) if path else Rig()
 
 
-def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig) -> None:
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, log: Path) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -147,7 +148,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         click.echo(f"The panel is on {url(listening)} - Ctrl-C ends it.")
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            serve(create_app(session, referee, hosts=(socket.gethostname(),)), listening)
+            serve(create_app(session, referee, hosts=(socket.gethostname(),), stories=Stories(log)), listening)
         companion.stop()
         referee.stop()
         worker.join(STOP_S)

@@ -149,9 +149,7 @@ def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
         event = records[place - 1].event
         if isinstance(event, Undone | GameStarted | Corrected):
             return ()
-        if isinstance(event, Noted) and event.secret:
-            continue
-        if _verdict(event) is not None:
+        if verdict_of(event) is not None:
             return trace(ledger.engine, ledger.board, records[:place])
     return ()
 
@@ -164,7 +162,7 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
     overturned_by = _overturned(records)
     verdicts = []
     for record in reversed(records):
-        if (line := _verdict(record.event)) is None:
+        if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
         line |= {"clauses": _clauses(game, line["rests_on"]), "frame": frame, "overturned_by": overturned_by.get(record.seq)}
@@ -190,7 +188,7 @@ def _overturned(records: Sequence[Record]) -> dict[int, int]:
     return by
 
 
-def _verdict(event: Event) -> dict[str, Any] | None:
+def verdict_of(event: Event) -> dict[str, Any] | None:
     """The part of a verdict's line that its event knows; None for events that decide nothing."""
     line: dict[str, Any] = {"code": "", "player": None, "rests_on": "", "moves": [], "evidence": {}, "decided_by": None, "refers_to": None}
     match event:

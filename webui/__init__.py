@@ -1,7 +1,7 @@
 """The panel: what the players look at and touch.  It changes nothing but by sending the session a command."""
 
-from webui.app import create_app
+from webui.app import create_app, create_later_app
 from webui.guides import create_corners_app, create_lens_app
 from webui.ruler import create_ruler_app
 
-__all__ = ["create_app", "create_corners_app", "create_lens_app", "create_ruler_app"]
+__all__ = ["create_app", "create_corners_app", "create_later_app", "create_lens_app", "create_ruler_app"]

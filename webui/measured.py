@@ -30,6 +30,27 @@ DOES = {
 """What the player whose turn it is does, by the phase of a state; in others, and in games without phases, they are to move."""
 
 
+def shown_game(name: str) -> str:
+    """A game's name as people write it."""
+    return name.replace("_", " ").title().replace("Icefloe", "IceFloe")
+
+
+VERDICTS = {
+    "accepted": "Ruled",
+    "refused": "Refused",
+    "cannot_see": "Cannot see",
+    "out_of_sync": "Out of sync",
+    "noted": "Heard",
+    "ambiguous": "Asked",
+    "by hand": "Decided by people",
+}
+
+
+def shown_verdict(verdict: Mapping[str, Any]) -> str:
+    """What kind of verdict it is, in a word or two."""
+    return VERDICTS[verdict["verdict"]]
+
+
 def shown_verb(view: Mapping[str, Any]) -> str:
     """What the player whose turn it is does now."""
     phase = view["state"].get("phase")

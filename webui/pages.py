@@ -73,6 +73,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
+            frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 
     return routes

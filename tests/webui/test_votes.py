@@ -13,12 +13,24 @@ from engines.icefloe.state import State
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.session import Session
+from referee.story import Stories
 from webui import create_app
 
 VOTING = (
     "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; "
     "tile -; sunk -; winners -; board a2=A2+AA+FA a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; "
     "rulings done=stands stay=may corners=may muted_coins=may."
+)
+PATHS = (
+    "/",
+    "/?view=near",
+    "/?view=photo",
+    "/api/v1/state",
+    "/api/v1/records",
+    "/sessions",
+    "/sessions/1",
+    "/sessions/1?at=2",
+    "/sessions/1/session.zip",
 )
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -40,9 +52,10 @@ def begin(tmp_path, live):
     def make(name):
         log = Log(tmp_path / f"{name}.log")
         started = SessionStarted(game="icefloe", players=("red", "blue", "yellow"), camera="folder frames")
-        session = Session.begin(log, started, games={"icefloe": Begun()})
+        games = {"icefloe": Begun()}
+        session = Session.begin(log, started, games=games)
         opened.extend((session, log))
-        return SimpleNamespace(session=session, client=create_app(session, live).test_client())
+        return SimpleNamespace(session=session, client=create_app(session, live, stories=Stories(log.path, games)).test_client())
 
     yield make
     for one in opened:
@@ -61,7 +74,7 @@ def say(client, label):
 
 def answers(client, *extra):
     """Everything that the panel answers now, without what is another one for each panel."""
-    shown = [client.get(path).text for path in ("/", "/?view=near", "/api/v1/state", "/api/v1/records")]
+    shown = [client.get(path).text for path in PATHS]
     with client.get("/api/v1/stream") as stream:
         lines = stream.iter_encoded()
         last = client.get("/api/v1/state").get_json()["seq"]
