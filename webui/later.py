@@ -44,53 +44,20 @@ def later(stories: Stories) -> Blueprint:
     routes = Blueprint("later", __name__)
     instance = secrets.token_hex(8)
 
-    def story_of(session: int) -> Story:
-        try:
-            return stories.of(session)
-        except InputError as error:
-            raise Refusal(404, "no_session", str(error)) from error
-
     @routes.get("/sessions")
     def sessions() -> str:
         return render_template("sessions.html", sessions=stories.summaries()[:SHOWN_SESSIONS])
 
     @routes.get("/sessions/<int:session>")
     def moment(session: int) -> str:
-        story = story_of(session)
-        at = request.args.get("at", type=int)
-        index = _index(story.steps, at)
+        story = _story(stories, session)
+        index = _index(story.steps, request.args.get("at", type=int))
         return render_template("moment.html", instance=instance, **_shown(story, index, request.args.get("view") == "near"))
-
-    @routes.get("/sessions/<int:session>/frame/<int:seq>.jpg")
-    def frame(session: int, seq: int) -> AnyResponse:
-        kept = any(record.seq == seq and record.frame for record in story_of(session).records)
-        return picture(stories.frame(seq) if kept else None, f"No picture is kept with record {seq} of session {session}.")
-
-    @routes.get("/sessions/<int:session>/verdict/<int:seq>.png")
-    def share(session: int, seq: int) -> AnyResponse:
-        story = story_of(session)
-        index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
-        if index is None:
-            raise Refusal(404, "no_verdict", f"Nothing was decided in record {seq} of session {session}.")
-        shown = _shown(story, index, near=True)
-        jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
-        response = Response(verdict_png(shown["view"], shown["drawing"], jpeg), mimetype="image/png")
-        response.headers["Content-Disposition"] = f'inline; filename="rinkside-{session}-{seq}.png"'
-        return response
-
-    @routes.get("/sessions/<int:session>/session.zip")
-    def export(session: int) -> AnyResponse:
-        if story_of(session).open_secret:
-            raise Refusal(409, "secret", "Votes of this session are secret while it goes on; end it, then carry it away.")
-        with LogReader(stories.path) as log:
-            response = Response(packed_session(log, session), mimetype="application/zip")
-        response.headers["Content-Disposition"] = f'attachment; filename="rinkside-session-{session}.zip"'
-        return response
 
     @routes.get("/sessions/<int:session>/statistics")
     def statistics(session: int) -> str:
-        story = story_of(session)
-        return render_template("statistics.html", title=f"Session {session}", session=session, counted=count([story]), left_out=())
+        counted = count([_story(stories, session)])
+        return render_template("statistics.html", title=f"Session {session}", session=session, counted=counted, left_out=())
 
     @routes.get("/statistics")
     def all_statistics() -> str:
@@ -105,7 +72,46 @@ def later(stories: Stories) -> Blueprint:
                 left_out.append(str(error))
         return render_template("statistics.html", title="All sessions", session=None, simulated=simulated, counted=count(told), left_out=left_out)
 
+    _carry_away(routes, stories)
     return routes
+
+
+def _carry_away(routes: Blueprint, stories: Stories) -> None:
+    """The routes that give files: pictures, a verdict to share, a whole session."""
+
+    @routes.get("/sessions/<int:session>/frame/<int:seq>.jpg")
+    def frame(session: int, seq: int) -> AnyResponse:
+        kept = any(record.seq == seq and record.frame for record in _story(stories, session).records)
+        return picture(stories.frame(seq) if kept else None, f"No picture is kept with record {seq} of session {session}.")
+
+    @routes.get("/sessions/<int:session>/verdict/<int:seq>.png")
+    def share(session: int, seq: int) -> AnyResponse:
+        story = _story(stories, session)
+        index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
+        if index is None:
+            raise Refusal(404, "no_verdict", f"Nothing was decided in record {seq} of session {session}.")
+        shown = _shown(story, index, near=True)
+        jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
+        return _file(verdict_png(shown["view"], shown["drawing"], jpeg), "image/png", "inline", f"rinkside-{session}-{seq}.png")
+
+    @routes.get("/sessions/<int:session>/session.zip")
+    def export(session: int) -> AnyResponse:
+        if _story(stories, session).open_secret:
+            raise Refusal(409, "secret", "Votes of this session are secret while it goes on; end it, then carry it away.")
+        with LogReader(stories.path) as log:
+            packed = packed_session(log, session)
+        return _file(packed, "application/zip", "attachment", f"rinkside-session-{session}.zip")
+
+
+def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
+    return Response(data, mimetype=mimetype, headers={"Content-Disposition": f'{how}; filename="{name}"'})
+
+
+def _story(stories: Stories, session: int) -> Story:
+    try:
+        return stories.of(session)
+    except InputError as error:
+        raise Refusal(404, "no_session", str(error)) from error
 
 
 def count(told: Sequence[Story]) -> Counted:
