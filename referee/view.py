@@ -32,6 +32,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
+          "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see referee.calling
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
           "refers_to": None or 7,         # the record that was answered, corrected or undone
@@ -47,6 +48,7 @@ import msgspec
 
 from engines.clauses import explain
 from engines.sketch import Mark
+from referee.calling import call, sound
 from referee.events import Answered, Asked, Corrected, Declared, Event, GameStarted, Noted, Record, Ruled, Undone
 from referee.lamps import standing
 from referee.ledger import Ledger
@@ -212,4 +214,4 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
         line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
     if isinstance(event, Answered | Corrected | Undone | Declared):
         line |= {"verdict": "by hand", "decided_by": event.decided_by}
-    return line | {"said": event.said}
+    return line | {"said": event.said, "call": call(line["kind"], event.said), "sound": sound(line["verdict"], line["code"], event.state)}

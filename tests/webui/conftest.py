@@ -108,7 +108,7 @@ def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
     row = {"seq": seq, "at_ms": 1250 * seq, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": player, "said": said}
     row |= {"clauses": [{"name": "Play", "said": "Throw until you lead."}, {"name": "ruling ice_boule.1", "said": "As a calliper would."}]}
     row |= {"rests_on": "Play; ruling ice_boule.1", "moves": [f"throw {player} large 12.05"], "evidence": evidence, "frame": seq, "decided_by": None}
-    return row | {"refers_to": None, "overturned_by": None} | changed
+    return row | {"refers_to": None, "overturned_by": None, "call": f"Call {seq}.", "sound": "turn"} | changed
 
 
 QUESTION = {

@@ -289,3 +289,44 @@ def test_one_thing_that_may_be_done_is_picked_out_and_stays_so(browser, panel):
     panel.change(record=True, view={"scores": {"blue": 4, "yellow": 5}, "options": options[::-1]})
     browser.until("document.querySelector('.points').textContent === '4'")
     browser.until("document.querySelector('.option-row.is-picked')?.dataset.option === '1'")
+
+
+def verdicts(seq, said, sound="turn"):
+    """What a view has of its newest verdict."""
+    line = {"at_ms": 0, "kind": "ruled", "verdict": "accepted", "code": "", "player": None, "said": said, "rests_on": "", "clauses": [], "moves": []}
+    return [
+        line | {"seq": seq, "evidence": {}, "frame": None, "decided_by": None, "refers_to": None, "overturned_by": None, "call": said, "sound": sound}
+    ]
+
+
+def test_verdicts_are_called_on_request_each_once(browser, panel):
+    """Off until asked for; a page that is loaded again, or a record that comes again, says nothing twice."""
+    stub = "window.heard = []; window.tones = 0; speechSynthesis.speak = (u) => heard.push(u.text);"
+    stub += "const node = OscillatorNode; window.OscillatorNode = class extends node { start(at) { tones += 1; super.start(at); } };"
+    browser.open(panel.url)
+    browser.run(stub)
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    assert browser.run("[heard.length, tones, document.querySelector('#voice').hidden]") == [0, 0, False]
+
+    switch = "document.querySelector('#voice').click(); document.querySelector('#sounds').click()"
+    browser.call("Runtime.evaluate", expression=switch, userGesture=True)
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    assert browser.run("heard") == ["Voice on.", "Yellow leads."]
+    assert browser.run("tones") == 4, "two when they were switched on, two for a hit"
+
+    browser.open(panel.url)
+    browser.run(stub)
+    assert browser.run("document.querySelector('#voice').getAttribute('aria-pressed')") == "true"
+    panel.change(record=True, live={"said": "Nothing new."})
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '21'")
+    panel.change(record=True, view={"verdicts": verdicts(22, "The ruling is corrected.")})
+    browser.until("heard.length === 1")
+    assert browser.run("heard") == ["The ruling is corrected."]
+    browser.run("localStorage.clear()")
+    assert browser.complaints == []
