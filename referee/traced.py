@@ -46,11 +46,14 @@ def _ways(event: Event) -> list[tuple[str, ...]]:
 
 
 def _follow(engine: Game, state: Any, moves: Iterable[str]) -> list[Mark]:
-    """What moves do one after the other; up to the first that is not legal, which is drawn too."""
+    """What moves do one after the other; up to the first that is not legal, which is drawn too, as far as it could be written."""
     marks: list[Mark] = []
     for text in moves:
         try:
             move = engine.parse_move(text)
+        except InvalidNotation:
+            return marks + [Mark("here", (cell,)) for cell in CELL.findall(text)]
+        try:
             marks += engine.trace(state, move)
             state = engine.play(state, move)
         except ValueError:

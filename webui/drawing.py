@@ -15,7 +15,7 @@ from table.setup import Setup
 from table.solids import FACES, TIP, Array, Solid
 from webui.cells import cell_side_mm, cells_mm
 from webui.labels import Label, place_labels
-from webui.marks import DrawnMark, DrawnOption, draw_marks, draw_options, path, plan
+from webui.marks import DrawnMark, DrawnOption, crowded, draw_marks, draw_options, path, plan
 from webui.naming import names_of
 
 MARGIN_MM = 8.0
@@ -143,6 +143,7 @@ class Drawing:
     labels: tuple[Label, ...]
     ruler_mm: int
     options: tuple[DrawnOption, ...]
+    crowded: bool
     trace: tuple[DrawnMark, ...]
 
 
@@ -181,6 +182,7 @@ def draw(
         labels=place_labels(pieces, measured, names_of(setup.board, state, pieces), setup.game.target, text_mm, view_box),
         ruler_mm=next((length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5),
         options=draw_options(setup.board, told.get("options", ())),
+        crowded=crowded(told.get("options", ())),
         trace=draw_marks(setup.board, told.get("trace", ())),
     )
 

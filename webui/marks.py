@@ -22,6 +22,9 @@ DOT, LOOK, RETICLE, HEAD = 0.15, (0.22, 0.38), (0.34, 0.46), 0.17
 """Sizes of what is drawn, in sides of a cell."""
 
 
+MOST_ENDS = 30
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnMark:
     """One mark as an SVG path; `kind` is as in `engines.sketch`, `sure` False where it hangs on what is too close to call."""
@@ -49,6 +52,12 @@ def plan(points_mm: Array) -> Array:
 def draw_options(board: Board, options: Sequence[Mapping[str, Any]], sheet: Sheet = plan) -> tuple[DrawnOption, ...]:
     """A view's `options` on a board."""
     return tuple(DrawnOption(one["who"], one["said"], draw_marks(board, one["marks"], sheet)) for one in options)
+
+
+def crowded(options: Sequence[Mapping[str, Any]]) -> bool:
+    """Are there so many ends of moves that all of them at once would hide the pieces?  Then each is drawn when it is picked."""
+    ends = [mark for one in options for mark in one["marks"] if mark["kind"] in ("goal", "take")]
+    return sum(len(mark["cells"]) for mark in ends) > MOST_ENDS
 
 
 def draw_marks(board: Board, marks: Sequence[Mapping[str, Any]], sheet: Sheet = plan) -> tuple[DrawnMark, ...]:

@@ -15,7 +15,7 @@ from table.setup import Setup
 from table.solids import EDGES, Array, convex_hull
 from webui.cells import cells_mm
 from webui.drawing import ellipse_95
-from webui.marks import DrawnMark, DrawnOption, Sheet, circle, draw_marks, draw_options, path
+from webui.marks import DrawnMark, DrawnOption, Sheet, circle, crowded, draw_marks, draw_options, path
 
 ROUND = 0.12
 """How much of the picture shows round the board, in widths of the board."""
@@ -48,6 +48,7 @@ class Overlay:
     pieces: tuple[OverPiece, ...]
     counters: tuple[tuple[str, str], ...]
     options: tuple[DrawnOption, ...]
+    crowded: bool
     trace: tuple[DrawnMark, ...]
 
 
@@ -69,6 +70,7 @@ def draw_over(setup: Setup, seen: Observation, options: Sequence[Mapping[str, An
         pieces=tuple(_piece(piece, sheet) for piece in seen.pieces),
         counters=tuple(counters),
         options=draw_options(setup.board, options, sheet),
+        crowded=crowded(options),
         trace=draw_marks(setup.board, trace, sheet),
     )
 

@@ -142,3 +142,14 @@ def test_a_board_of_coasters_has_their_colours_and_its_cover_dice(client, sessio
     page = client.get("/").text
     assert page.count("is-tinted c-red") == page.count("is-tinted c-yellow") == 9
     assert page.count('class="cover-die"') == 2
+
+
+def test_what_would_hide_the_pieces_is_drawn_when_it_is_picked(client, session, live, storm_table):
+    live.setup = storm_table
+    every = [f"{file}{rank}" for file in "abcdefgh" for rank in range(1, 6)]
+    session.shown["options"] = [{"who": "blue", "said": "anywhere", "marks": [mark("goal", *every)]}]
+    for page in (client.get("/").text, client.get("/?view=photo").text):
+        assert 'class="options is-crowded"' in page
+        assert "Tap one to see it on the board." in page
+    session.shown["options"][0]["marks"] = [mark("goal", *every[:9])]
+    assert "is-crowded" not in client.get("/").text
