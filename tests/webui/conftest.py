@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,10 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import jsonschema_rs
 import numpy as np
+import playwright.sync_api
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
@@ -29,6 +34,8 @@ from table.pieces import load_piece_set
 from table.setup import FORMAT, Setup, parse_table
 from table.solids import lying, upright
 from webui import create_app
+from webui.openapi import BASE, OPERATIONS
+from webui.schemas import SCHEMAS
 
 LARGE = load_piece_set("looney")["large"]
 PLAYERS = ("blue", "yellow")
@@ -190,8 +197,8 @@ class FakeSession:
     def view(self) -> dict[str, Any]:
         return copy.deepcopy(self.shown) | {"seq": self.kept[-1].seq}
 
-    def records(self, after: int = 0) -> tuple[Record, ...]:
-        return tuple(record for record in self.kept if record.seq > after)
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        return tuple(record for record in self.kept if record.seq > after)[:most]
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
         assert timeout_s is not None, "a stream that waits for ever sends no beat"
@@ -258,6 +265,39 @@ def verdict_row() -> Callable[..., dict[str, Any]]:
 def storm_table_fixture() -> Setup:
     """A table with a chessboard."""
     return storm_table()
+
+
+class Fitting(FlaskClient):
+    """A client that looks whether every answer under /api/v1 is as the OpenAPI document says."""
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        answer = super().open(*args, **kwargs)
+        adapter = self.application.url_map.bind("localhost")
+        method, path = answer.request.method, answer.request.path
+        if path.startswith(f"{BASE}/") and method != "HEAD" and adapter.test(path, method):
+            rule, _ = adapter.match(path, method, return_rule=True)
+            operation = OPERATIONS[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower()]
+            told = operation["responses"][str(answer.status_code)]
+            assert answer.mimetype in told.get("content", {answer.mimetype: None})
+            if answer.mimetype == "application/json":
+                validator_of(told["content"]["application/json"]["schema"]).validate(answer.get_json())
+        return answer
+
+
+def validator_of(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    """A validator of a schema that refers to others of the document."""
+    text = json.dumps(schema)
+    if text not in VALIDATORS:
+        VALIDATORS[text] = jsonschema_rs.Draft202012Validator(schema | {"components": {"schemas": SCHEMAS}})
+    return VALIDATORS[text]
+
+
+VALIDATORS: dict[str, jsonschema_rs.Draft202012Validator] = {}
+
+
+@pytest.fixture(autouse=True)
+def _every_answer_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Flask, "test_client_class", Fitting)
 
 
 @pytest.fixture
@@ -346,3 +386,15 @@ def panel() -> Iterator[Panel]:
     with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start) as process:
         yield Panel(process)
         process.kill()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[playwright.sync_api.Browser]:
+    """The Chromium that is installed, without a window."""
+    path = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (sudo apt install chromium)")
+    with playwright.sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

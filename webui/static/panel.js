@@ -67,7 +67,7 @@ let picked = "";
 
 function pick(index) {
   picked = index;
-  document.querySelector(".plan").classList.toggle("has-pick", index !== "");
+  document.querySelector(".plan")?.classList.toggle("has-pick", index !== "");
   for (const one of document.querySelectorAll("[data-option]")) one.classList.toggle("is-picked", one.dataset.option === index);
 }
 

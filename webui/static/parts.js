@@ -36,8 +36,11 @@ function beingFilled(part) {
 
 // ---- asking for the page: one question at a time, the newest wins ---------------------------------------------------
 
+const AGAIN_MS = 1_000; // a page that did not come is asked for again so soon
+
 let asking = false;
 let askAgain = false;
+let again;
 
 export async function refresh() {
   if (asking) return (askAgain = true);
@@ -48,6 +51,8 @@ export async function refresh() {
     if (answer.ok) exchange(parse(await answer.text()));
   } catch {
     heard = false;
+    clearTimeout(again);
+    again = setTimeout(refresh, AGAIN_MS);
   }
   asking = false;
   if (askAgain) {
