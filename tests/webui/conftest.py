@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -193,6 +194,7 @@ class FakeSession:
         self.commands: list[Command] = []
         self.refuse: Exception | None = None
         self.closed = False
+        self.served = False  # by a server, whose thread for streams would never rest where waiting takes no time
 
     def view(self) -> dict[str, Any]:
         return copy.deepcopy(self.shown) | {"seq": self.kept[-1].seq}
@@ -202,6 +204,8 @@ class FakeSession:
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
         assert timeout_s is not None, "a stream that waits for ever sends no beat"
+        if self.served and not self.records(after):
+            threading.Event().wait(min(timeout_s, 0.02))
         return self.records(after)
 
     def frame(self, seq: int) -> bytes | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import threading
 import urllib.error
 import urllib.request
 
@@ -69,14 +68,7 @@ def opened(url):
 @pytest.fixture
 def served(app, session, monkeypatch):
     """The panel's address; it is served by this process."""
-    come = threading.Condition()
-
-    def wait(after, timeout_s):
-        with come:
-            come.wait_for(lambda: session.kept[-1].seq > after, min(timeout_s, 0.02))
-        return session.records(after)
-
-    session.wait = wait
+    session.served = True
     monkeypatch.setattr(serve, "MOST_STREAMS", 1)
     with listen(port=0) as listening, serving(app, listening):
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
