@@ -7,6 +7,7 @@ from engines.zamboni_wars.document import state_document
 from engines.zamboni_wars.heard import hear
 from engines.zamboni_wars.judge import judge, set_up
 from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
+from engines.zamboni_wars.sketch import options, trace
 
 NAME = "zamboni_wars"
 
@@ -20,6 +21,7 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
@@ -27,5 +29,6 @@ __all__ = [
     "set_up",
     "start",
     "state_document",
+    "trace",
     "violation",
 ]

@@ -115,8 +115,9 @@ def ranking(seen: Observation) -> list[dict[str, Any]]:
 def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
     evidence = {"gap_mm": 12.05, "sigma_mm": 0.14, "pieces": 8, "margin_mm": 8.31, "nearest": [{"colour": "yellow", "gap_mm": 12.05}]}
     row = {"seq": seq, "at_ms": 1250 * seq, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": player, "said": said}
+    row |= {"clauses": [{"name": "Play", "said": "Throw until you lead."}, {"name": "ruling ice_boule.1", "said": "As a calliper would."}]}
     row |= {"rests_on": "Play; ruling ice_boule.1", "moves": [f"throw {player} large 12.05"], "evidence": evidence, "frame": seq, "decided_by": None}
-    return row | {"refers_to": None, "overturned_by": None} | changed
+    return row | {"refers_to": None, "overturned_by": None, "call": f"Call {seq}.", "sound": "turn"} | changed
 
 
 QUESTION = {
@@ -126,6 +127,7 @@ QUESTION = {
     "player": "blue",
     "said": "Blue at 20.4 mm and yellow at 20.3 mm are too close to call: which one is nearer?",
     "rests_on": "ruling ice_boule.2",
+    "clauses": [{"name": "ruling ice_boule.2", "said": "Too close to call is for people."}],
     "choices": [{"label": "blue is nearer", "moves": ["blue"]}, {"label": "yellow is nearer", "moves": ["yellow"]}, {"label": "equal", "moves": []}],
     "evidence": {"difference_mm": 0.1, "sigma_mm": 0.2},
     "frame": 17,
@@ -155,7 +157,10 @@ def sample_view() -> dict[str, Any]:
         "resigned": [],
         "appeals": [],
         "earlier_games": [],
-        "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
+        "options": [{"who": "blue", "said": "throws now, 2 to throw", "marks": []}, {"who": "yellow", "said": "has thrown all", "marks": []}],
+        "trace": [],
+        "lamps": {"signal": "turn", "of": ["blue"], "leader": "yellow"},
+        "state": {"leading": "yellow", "next": "blue", "phase": "throw", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
         "observation": observation_document(seen),
         "ranking": rows,
         "question": None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,13 @@ import numpy as np
 import playwright.sync_api
 import pytest
 
+from referee.events import Ruled, SessionStarted
 from referee.guides import CornersGuide
-from webui import create_corners_app
+from referee.log import Log
+from referee.session import Session
+from referee.story import Stories
+from table.setup import table_document
+from webui import create_corners_app, create_later_app
 from webui.serve import listen, serving
 
 
@@ -115,7 +121,6 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
 
 
 def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser, panel):
-    browser.call("Network.clearBrowserCookies")
     browser.open(panel.url)
     browser.run(f"document.querySelector('#code').value = '{panel.table_code.lower()}'")
     browser.run("document.querySelector('#enter').requestSubmit()")
@@ -192,3 +197,99 @@ def test_the_page_of_corners_fits(browser, corners, width):
     browser.open(corners[1])
     came_in(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def played(tmp_path, storm_table):
+    """The sessions of a log, on pages of their own: one of Ice Storm with a table, five throws of it."""
+    with Log(tmp_path / "log.sqlite") as log:
+        started = SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), table=table_document(storm_table))
+        session = Session.begin(log, started)
+        for number, move in enumerate(("red a1", "yellow b2-b3>b3", "blue off", "red h8", "yellow c4")):
+            session.tick(10 * number)
+            session.append(Ruled(verdict="accepted", code="storm.throw", said=f"Throw {number}.", moves=(f"throw {move}",)))
+        with listen(port=0) as listening, serving(create_later_app(Stories(log.path)), listening):
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/sessions/{session.id}"
+
+
+def press(browser, key, code):
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
+    browser.open(played)
+    browser.run("window.stayed = true")
+    said = "document.querySelector('#verdict .said').textContent"
+    assert "Throw 4." in browser.run(said)
+    press(browser, "Home", 36)
+    browser.until(f"{said}.includes('Throw 0.')")
+    press(browser, "ArrowRight", 39)
+    browser.until(f"{said}.includes('Throw 1.')")
+    assert "at=" in browser.run("location.search")
+    browser.run("document.querySelector('#play').click()")
+    browser.until(f"{said}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'")
+    browser.run("document.querySelector('#go-back').click()")
+    browser.until(f"{said}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
+    assert browser.run("window.stayed")
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("width", [360, 1024, 3840])
+def test_the_pages_of_sessions_fit(browser, played, width):
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    for page in (played, f"{played}/statistics", played.rpartition("/")[0], f"{played}/../../statistics?simulated=1"):
+        browser.open(page)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), page
+
+
+def test_one_thing_that_may_be_done_is_picked_out_and_stays_so(browser, panel):
+    marks = [{"kind": "goal", "cells": ["a1"], "sure": True, "looks": []}]
+    options = [{"who": "blue", "said": f"to {name}", "marks": marks} for name in ("a1", "b2")]
+    panel.change(view={"options": options})
+    browser.open(panel.url)
+    browser.run("document.querySelector('.option-row[data-option=\"1\"]').click()")
+    assert browser.run("document.querySelector('.plan').classList.contains('has-pick')")
+    panel.change(record=True, view={"scores": {"blue": 4, "yellow": 5}, "options": options[::-1]})
+    browser.until("document.querySelector('.points').textContent === '4'")
+    browser.until("document.querySelector('.option-row.is-picked')?.dataset.option === '1'")
+
+
+def verdicts(seq, said, sound="turn"):
+    """What a view has of its newest verdict."""
+    line = {"at_ms": 0, "kind": "ruled", "verdict": "accepted", "code": "", "player": None, "said": said, "rests_on": "", "clauses": [], "moves": []}
+    return [
+        line | {"seq": seq, "evidence": {}, "frame": None, "decided_by": None, "refers_to": None, "overturned_by": None, "call": said, "sound": sound}
+    ]
+
+
+def test_verdicts_are_called_on_request_each_once(browser, panel):
+    """Off until asked for; a page that is loaded again, or a record that comes again, says nothing twice."""
+    stub = "window.heard = []; window.tones = 0; speechSynthesis.speak = (u) => heard.push(u.text);"
+    stub += "const node = OscillatorNode; window.OscillatorNode = class extends node { start(at) { tones += 1; super.start(at); } }; null"
+    open_as_host(browser, panel)
+    browser.run(stub)
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    assert browser.run("[heard.length, tones, document.querySelector('#voice').hidden]") == [0, 0, False]
+
+    switch = "document.querySelector('#voice').click(); document.querySelector('#sounds').click()"
+    browser.call("Runtime.evaluate", expression=switch, userGesture=True)
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    assert browser.run("heard") == ["Voice on.", "Yellow leads."]
+    assert browser.run("tones") == 4, "two when they were switched on, two for a hit"
+
+    browser.open(panel.url)
+    browser.run(stub)
+    assert browser.run("document.querySelector('#voice').getAttribute('aria-pressed')") == "true"
+    panel.change(record=True, live={"said": "Nothing new."})
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '21'")
+    panel.change(record=True, view={"verdicts": verdicts(22, "The ruling is corrected.")})
+    browser.until("heard.length === 1")
+    assert browser.run("heard") == ["The ruling is corrected."]
+    browser.run("localStorage.clear()")
+    assert browser.complaints == []

@@ -24,6 +24,7 @@ function exchange(page, answersForm = false) {
     old.replaceWith(fresh);
     if (focused) document.getElementById(focused)?.focus();
   }
+  document.dispatchEvent(new Event("exchanged"));
   const said = document.querySelector("[data-aloud]").textContent.trim();
   if (spoken.textContent !== said) spoken.textContent = said;
 }
@@ -75,6 +76,7 @@ export async function show(frame) {
   try {
     await next.decode();
     camera.src = next.src;
+    document.getElementById("backdrop")?.setAttribute("href", next.src);
     camera.dataset.frame = frame;
   } catch {
     // No picture yet, or the camera is lost; the status says so.
