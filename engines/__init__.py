@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from engines import ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
 from engines.errors import Violation
 from engines.rulings import Ruling
+from engines.sketch import Mark, Option
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
 from table.observation import Observation
@@ -52,6 +53,12 @@ class Rules(Protocol):
 
     def state_document(self, state: Any) -> dict[str, Any]:
         """The state as plain data; `next`, `scores`, `turn`, `rulings`, `state` and `outcome` are among its keys in every game."""
+
+    def options(self, state: Any) -> tuple[Option, ...]:
+        """What may be done now or comes next, in words and on the board; none once the game is over.  It tells no secret."""
+
+    def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
+        """What a move does on the board, from the state before it; of one that is not legal, as far as it can be drawn."""
 
 
 class Game(Rules, Protocol):

@@ -29,6 +29,7 @@ COMMANDS = {
     "hardware": ("referee.commands_hardware", "List and try out lamps, dice, buttons, buzzer and calliper."),
     "dice": ("referee.commands_hardware", "Roll electronic dice, or test whether they are fair."),
     "log": ("referee.commands_log", "List, show, export and import the sessions that were refereed; scores, gaps and statistics."),
+    "sessions": ("referee.commands_sessions", "Look back on the sessions of a log in the browser: every verdict with its board, and statistics."),
     "replay": ("referee.commands_replay", "Judge a recorded session again with today's code and list what changes."),
 }
 """Module and summary of each command.  A module is loaded when its command is called: OpenCV and SciPy take seconds on a small board."""

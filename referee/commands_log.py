@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
 from referee.exchange import export_session, import_session
 from referee.folders import log_path, ready_folder
-from referee.log import Log, LogReader, SessionSummary
+from referee.log import Log, LogReader
 from referee.played import Played, Thrown, games_of
-from referee.shown import called, shown_time, with_margin
+from referee.shown import called, shown_date, shown_time, with_margin
 from referee.tallies import Tally, tallies
 from table.errors import InputError
 
@@ -62,7 +61,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
         people = ", ".join(called(player, row.names) for player in row.players)
         remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
-        cells = (str(row.session), _begun(row), row.game, people, length, str(row.rulings), remarks)
+        cells = (str(row.session), shown_date(row.started_utc), row.game, people, length, str(row.rulings), remarks)
         table.add_row(*map(escape, cells))
     Console().print(table if sessions else "Nothing was refereed yet.")
 
@@ -194,14 +193,6 @@ def latest(reader: LogReader) -> int:
     if not sessions:
         raise InputError(f"{reader.path}: expected a session, but nothing was refereed yet")
     return sessions[-1].session
-
-
-def _begun(summary: SessionSummary) -> str:
-    """Local date and time of a session's start, as it was handed in if that is no date."""
-    try:
-        return datetime.fromisoformat(summary.started_utc).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        return summary.started_utc
 
 
 def _sentence(document: dict[str, Any]) -> str:

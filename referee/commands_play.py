@@ -32,6 +32,7 @@ from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
 from referee.stopping import stopped_by_one_signal
+from referee.story import Stories
 from table.errors import InputError
 from table.setup import Setup, load_table
 from vision.cameras import CameraPort, open_camera
@@ -79,7 +80,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, access)
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, access, log.path)
 
 
 @click.command()
@@ -133,7 +134,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access, log.path)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort) -> SessionStarted:
@@ -160,7 +161,7 @@ def _devices(rig: Rig) -> dict[str, str]:
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
-def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access) -> None:
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access, log: Path) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -179,7 +180,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with stopped_by_one_signal():
         worker.start()
         companion.start()
-        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig))
+        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
         _tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):

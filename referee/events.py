@@ -247,6 +247,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     frame: bool = False
 
 
+def shows_table(record: Record) -> bool:
+    """Does it hold a table as it was seen?"""
+    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None
+
+
 def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
     """The event with the records that it names renumbered; raises KeyError for one that has no number."""
     match event:

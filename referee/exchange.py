@@ -27,6 +27,11 @@ PLACE = ("seq", "session", "at_ms", "frame", "picture")
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
     """Write a session as a zip, whole or not at all; raises InputError."""
+    write_whole(path, packed_session(log, session))
+
+
+def packed_session(log: LogReader, session: int) -> bytes:
+    """A session as a zip; raises InputError for no such one."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         lines = []
@@ -39,7 +44,7 @@ def export_session(log: LogReader, session: int, path: Path) -> None:
                 archive.writestr(zipfile.ZipInfo(document["picture"]), log.frame(record.seq) or b"")
             lines.append(json.dumps(document, ensure_ascii=False) + "\n")
         archive.writestr(zipfile.ZipInfo(RECORDS), "".join(lines), compress_type=zipfile.ZIP_DEFLATED)
-    write_whole(path, packed.getvalue())
+    return packed.getvalue()
 
 
 def import_session(log: Log, path: Path, games: Games = GAMES) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from engines.errors import InvalidNotation
 from hardware.scenes import DARK, Mark, Scene, Signal
@@ -27,9 +27,11 @@ from referee.events import (
     Upheld,
 )
 from referee.ledger import Ledger
-from referee.loop import Status
 from referee.measuring import in_question
 from table.boards import Board, Chessboard, Coasters, Tiles
+
+if TYPE_CHECKING:
+    from referee.loop import Status  # which shows a session, whose view tells what lamps show
 
 HEAVIEST = 5
 """A tile of IceFloe carries this much; with more it sinks (ruling icefloe.3)."""
@@ -53,7 +55,7 @@ def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board) 
     return scene_of_record(ledger, news, board) if news else standing(ledger, board)
 
 
-def standing(ledger: Ledger, board: Board) -> Scene:
+def standing(ledger: Ledger, board: Board | None) -> Scene:
     """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
     if ledger.ended:
         return DARK
@@ -110,8 +112,8 @@ def _leader(document: dict[str, Any], players: tuple[str, ...]) -> str | None:
     return leading if leading in players else None
 
 
-def marks(document: dict[str, Any], board: Board) -> tuple[Mark, ...]:
-    """What a state points at on this board: lines of fire, the space that a Zamboni is to leave, tiles about to sink."""
+def marks(document: dict[str, Any], board: Board | None) -> tuple[Mark, ...]:
+    """What a state points at on this board (None: not known): lines of fire, the space that a Zamboni is to leave, tiles about to sink."""
     match board:
         case Chessboard():
             lines = [shot["squares"] for shot in document.get("shots", ())]

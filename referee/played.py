@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,12 +63,17 @@ def games_of(log: LogReader, session: int, games: Games) -> tuple[Played, ...]:
     Raises InputError for no such session, or one whose moves are not legal by these engines.
     """
     records = log.records(session)
-    ledger: Ledger | None = fold(records, games, f"{log.path}: session {session}")
+    return games_in(fold(records, games, f"{log.path}: session {session}"), records)
+
+
+def games_in(ledger: Ledger, records: Iterable[Record]) -> tuple[Played, ...]:
+    """The games of a session whose fold is known, as they stand, oldest first."""
     by_seq = {record.seq: record for record in records}
     played = []
-    while ledger is not None:
-        played.append(_game(ledger, by_seq))
-        ledger = ledger.earlier
+    each: Ledger | None = ledger
+    while each is not None:
+        played.append(_game(each, by_seq))
+        each = each.earlier
     return tuple(reversed(played))
 
 

@@ -39,6 +39,7 @@ from referee.events import (
     SessionStarted,
     Undone,
     Upheld,
+    shows_table,
 )
 from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold
@@ -56,7 +57,7 @@ class Session:
         """Use `begin` or `reopen`."""
         self._log, self._draw = log, draw
         self._records = deque(records, RECORDS_KEPT)
-        self._seen = next(filter(_shows, reversed(records)), None)
+        self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
         self._at_ms = records[-1].at_ms
         self._closed = False
@@ -129,7 +130,7 @@ class Session:
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
         self._ledger = apply(self._ledger, record)
         self._records.append(record)
-        self._seen = record if _shows(record) else self._seen
+        self._seen = record if shows_table(record) else self._seen
         self._changed.notify_all()
         return record
 
@@ -327,8 +328,3 @@ class Session:
         with self._changed:
             ledger, records, seen = self._ledger, tuple(self._records), self._seen
         return pages.view(ledger, records, seen)
-
-
-def _shows(record: Record) -> bool:
-    """Does it hold a table as it was seen?"""
-    return isinstance(record.event, Ruled | Asked) and record.event.observation is not None

@@ -33,6 +33,14 @@ def shown_time(at_ms: int) -> str:
     return f"{at_ms / 1000:.2f} s"
 
 
+def shown_date(utc: str) -> str:
+    """Local date and time of an ISO 8601 time; as it was handed in if it is none."""
+    try:
+        return datetime.fromisoformat(utc).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return utc
+
+
 def called(player: str, names: Mapping[str, str]) -> str:
     """A player as people know them: `Anna (red)`, or the colour where no name was told."""
     return f"{names[player]} ({player})" if player in names else player

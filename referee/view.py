@@ -18,6 +18,10 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches", "said": "..."}],  # that are open
      "earlier_games": ["blue won 13 to 4"],       # sentences
      "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
+     "options": [{"who": "red" or None, "said": "A1 takes B1 or A2",        # what may be done now; none while it is asked or over
+                  "marks": [{"kind": "path", "cells": ["A1", "B1"], "sure": True, "looks": []}]}],    # see engines.sketch
+     "trace": [{"kind": "path", ...}],    # marks of the newest verdict
+     "lamps": {"signal": "turn", "of": ["red"], "leader": None},    # what lamps show while nothing else happens
      "observation": {...} or None,        # rinkside-observation/1 of the last ruling, "gaps" and "call" in it
      "ranking": [{"place": 1, "colour": "red", "size": "large", "gap_mm": 12.31, "sigma_mm": 0.11,
                   "on_target": False, "touching": False, "base_mm": [x, y],
@@ -30,6 +34,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                                                             # declared | appealed | upheld | resigned
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
+          "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
+          "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see referee.calling
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
           "refers_to": None or 7,         # the record that was answered, corrected, undone, appealed or upheld
@@ -43,8 +49,27 @@ from typing import Any
 
 import msgspec
 
-from referee.events import Answered, Appealed, Asked, Corrected, Declared, Event, Noted, Record, Resigned, Ruled, Undone, Upheld
+from engines.clauses import explain
+from engines.sketch import Mark
+from referee.calling import call, sound
+from referee.events import (
+    Answered,
+    Appealed,
+    Asked,
+    Corrected,
+    Declared,
+    Event,
+    GameStarted,
+    Noted,
+    Record,
+    Resigned,
+    Ruled,
+    Undone,
+    Upheld,
+)
+from referee.lamps import standing
 from referee.ledger import Ledger
+from referee.traced import trace
 
 VERDICTS_SHOWN = 30
 
@@ -59,6 +84,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     last = records[-1]
     observation = seen.event.observation if seen is not None and isinstance(seen.event, Ruled | Asked) else None
     started = ledger.started
+    lamps = standing(ledger, ledger.board)
     return {
         "session": ledger.session,
         "seq": last.seq,
@@ -80,10 +106,13 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),
         "state": state,
+        "options": [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state)),
+        "trace": _plain(_trace(ledger, records)),
+        "lamps": {"signal": lamps.signal, "of": list(lamps.of), "leader": lamps.leader},
         "observation": observation,
         "ranking": [{"place": place, **gap} for place, gap in enumerate((observation or {}).get("gaps", []), 1)],
-        "question": _question(ledger.question),
-        "verdicts": _verdicts(records),
+        "question": _question(started.game, ledger.question),
+        "verdicts": _verdicts(started.game, records),
     }
 
 
@@ -112,7 +141,7 @@ def _appeal(record: Record) -> dict[str, Any]:
     return {"seq": record.seq, "at_ms": record.at_ms, **{name: said[name] for name in ("appeals", "player", "reason", "said")}}
 
 
-def _question(record: Record | None) -> dict[str, Any] | None:
+def _question(game: str, record: Record | None) -> dict[str, Any] | None:
     if record is None or not isinstance(record.event, Asked):
         return None
     asked = record.event
@@ -123,20 +152,42 @@ def _question(record: Record | None) -> dict[str, Any] | None:
         "player": asked.player,
         "said": asked.said,
         "rests_on": asked.rests_on,
+        "clauses": _clauses(game, asked.rests_on),
         "choices": [{"label": choice.label, "moves": list(choice.moves)} for choice in asked.choices],
         "evidence": asked.evidence,
         "frame": record.seq if record.frame else None,
     }
 
 
-def _verdicts(records: Sequence[Record]) -> list[dict[str, Any]]:
+def _plain(values: Any) -> Any:
+    """As JSON says it."""
+    return msgspec.json.decode(msgspec.json.encode(values))
+
+
+def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
+    """Of the newest record that decided anything; nothing once it was taken back, and in a new game."""
+    for place in range(len(records), 0, -1):
+        event = records[place - 1].event
+        if isinstance(event, Undone | GameStarted | Corrected):
+            return ()
+        if verdict_of(event) is not None:
+            return trace(ledger.engine, ledger.board, records[:place])
+    return ()
+
+
+def _clauses(game: str, rests_on: str) -> list[dict[str, str]]:
+    return [clause._asdict() for clause in explain(game, rests_on)]
+
+
+def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
     overturned_by = _overturned(records)
     verdicts = []
     for record in reversed(records):
-        if (line := _verdict(record.event)) is None:
+        if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
-        verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line, "frame": frame, "overturned_by": overturned_by.get(record.seq)})
+        line |= {"clauses": _clauses(game, line["rests_on"]), "frame": frame, "overturned_by": overturned_by.get(record.seq)}
+        verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line})
         if len(verdicts) == VERDICTS_SHOWN:
             break
     return verdicts
@@ -158,7 +209,7 @@ def _overturned(records: Sequence[Record]) -> dict[int, int]:
     return by
 
 
-def _verdict(event: Event) -> dict[str, Any] | None:
+def verdict_of(event: Event) -> dict[str, Any] | None:
     """The part of a verdict's line that its event knows; None for events that decide nothing."""
     line: dict[str, Any] = {"code": "", "player": None, "rests_on": "", "moves": [], "evidence": {}, "decided_by": None, "refers_to": None}
     match event:
@@ -188,4 +239,8 @@ def _verdict(event: Event) -> dict[str, Any] | None:
         line |= {"code": event.code, "player": event.player, "rests_on": event.rests_on}
     if isinstance(event, Answered | Corrected | Undone | Declared | Upheld | Resigned):
         line |= {"verdict": "by hand", "decided_by": event.decided_by}
-    return line | {"said": event.said}
+    return line | {
+        "said": event.said,
+        "call": call(line["kind"], event.said),
+        "sound": sound(line["verdict"], line["code"], getattr(event, "state", {})),
+    }

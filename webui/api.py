@@ -15,14 +15,15 @@ from table.observation import observation_document
 from webui.access import allowed
 from webui.guard import Refusal, json_body
 from webui.join import visitor
+from webui.openapi import MOST_RECORDS
 from webui.ports import LivePort, SessionPort
-from webui.stream import Streams, follow
+from webui.stream import CARRY, Listener, Streams, follow
 
 LAST_SEQ = 2**53
 """Numbers beyond this are none that a log gives."""
 
 
-def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -> Blueprint:
+def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     """The routes under /api/v1."""
     routes = Blueprint("api", __name__)
 
@@ -36,7 +37,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
     @routes.get("/records")
     def records() -> Response:
         after = _number(request.args.get("after", "0"), "after")
-        return jsonify(records=[record_document(record) for record in session.records(after)])
+        return jsonify(records=[record_document(record) for record in session.records(after, MOST_RECORDS)])
 
     @routes.get("/observation")
     def observation() -> Response:
@@ -63,10 +64,13 @@ def api(session: SessionPort, live: LivePort, streams: Streams, instance: str) -
         if after > session.view()["seq"]:
             after = 0
         if not streams.enter():
-            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or start it with more threads."
+            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
             raise Refusal(503, "too_many_streams", full)
-        response = Response(follow(session, live, streams, after, instance), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        response.call_on_close(streams.leave)
+        listener = Listener(streams.bulletin, after)
+        carry = request.environ.get(CARRY)
+        body = carry(listener) if carry else follow(listener, streams)
+        response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        response.call_on_close(lambda: None if listener.carried else streams.leave())
         return response
 
     return routes

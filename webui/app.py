@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from flask import Flask
 
-from referee.shown import shown_time
+from referee.shown import shown_date, shown_time
+from referee.story import Stories
 from webui.access import Access
 from webui.api import api
 from webui.codes import Codes
@@ -15,13 +16,15 @@ from webui.fix import fix
 from webui.guard import guard
 from webui.host import Devices, host
 from webui.join import admit, join
-from webui.measured import evidence_rows, shown_gap, shown_mm, unbroken
+from webui.later import later
+from webui.measured import evidence_rows, shown_game, shown_gap, shown_mm, shown_verb, shown_verdict, unbroken
+from webui.openapi import BASE, describe
 from webui.pages import pages
 from webui.palette import letter
 from webui.phone import phone
 from webui.ports import LivePort, SessionPort
 from webui.seats import Seats
-from webui.stream import Streams
+from webui.stream import Bulletin, Streams
 
 
 def create_app(
@@ -31,24 +34,37 @@ def create_app(
     access: Access | None = None,
     address: str = "",
     devices: Devices = dict,
+    stories: Stories | None = None,
 ) -> Flask:
-    """The panel of one session, with what the referee sees at this moment.
+    """The panel of one session, with what the referee sees at this moment; with `stories`, the pages of all sessions too.
 
     `hosts` are names of this machine, beside its addresses and local names, that the panel answers to; `access` knows the
     codes, which are fresh ones that are kept nowhere without it (`app.extensions["access"]` has them); `address` is where
     other machines find the panel, empty where they do not; `devices` says what is connected, and what is wrong with it.
-    `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` keeps it below the server's threads).
+    `app.extensions["streams"].limit` is how many may listen at once (`webui.serve` raises it).
     """
     app = bare_app(hosts)
-    app.extensions["streams"] = streams = Streams()
     access = access or Access(Codes())
     seats = guarded(app, access, session.view()["session"])
     instance = secrets.token_hex(8)
+    app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance))
-    app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")
+    app.register_blueprint(api(session, live, streams), url_prefix=BASE)
+    if stories is not None:
+        app.register_blueprint(later(stories))
+        app.jinja_env.globals["sharing"] = True
+    return app
+
+
+def create_later_app(stories: Stories, hosts: Collection[str] = ()) -> Flask:
+    """The sessions of a log with no game running; / is the list of them."""
+    app = bare_app(hosts)
+    app.register_blueprint(later(stories))
+    app.jinja_env.globals["sharing"] = True
+    app.add_url_rule("/", view_func=app.view_functions["later.sessions"])
     return app
 
 
@@ -66,6 +82,8 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app = Flask("webui")
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, rows=evidence_rows, unbroken=unbroken)
+    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
+    app.jinja_env.filters.update(unbroken=unbroken, game=shown_game, verb=shown_verb, kind=shown_verdict)
     guard(app, hosts)
+    describe(app)
     return app

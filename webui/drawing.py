@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from table.boards import Board, Chessboard, Coasters, Hex, Tiles
+from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.setup import Setup
 from table.solids import FACES, TIP, Array, Solid
+from webui.cells import cell_side_mm, cells_mm
 from webui.labels import Label, place_labels
+from webui.marks import DrawnMark, DrawnOption, crowded, draw_marks, draw_options, path, plan
+from webui.naming import names_of
 
 MARGIN_MM = 8.0
+FAR_BESIDE = 0.85
+"""What lies farther from the middle of a board than so many of its widths is left out of the drawing."""
 SAME_PIECE_MM = 4.0
 """A piece that lies farther than this from where it was measured has been moved since; its gap is not drawn."""
 
@@ -70,16 +76,30 @@ class DrawnGap:
     x2: float
     y2: float
     leading: bool
+    close: bool
+    """One of those that are too close to call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A square of a board; `dark` as a1 of a chessboard is."""
+    """A square of a board; `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile` what lies there by the record."""
 
     x: float
     y: float
     side_mm: float
     dark: bool
+    name: str
+    colour: str
+    tile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hexagon:
+    """A cell of a hex board with its middle."""
+
+    points: str
+    x: float
+    y: float
     name: str
 
 
@@ -112,7 +132,9 @@ class Drawing:
     text_mm: float
     outline: str
     cells: tuple[Cell, ...]
-    hexes: tuple[str, ...]
+    hexes: tuple[Hexagon, ...]
+    dice: tuple[Cell, ...]
+    start: str
     counters: tuple[DrawnCounter, ...]
     fiducials: tuple[DrawnFiducial, ...]
     pieces: tuple[DrawnPiece, ...]
@@ -120,31 +142,48 @@ class Drawing:
     gaps: tuple[DrawnGap, ...]
     labels: tuple[Label, ...]
     ruler_mm: int
+    options: tuple[DrawnOption, ...]
+    crowded: bool
+    trace: tuple[DrawnMark, ...]
 
 
-def draw(setup: Setup, seen: Mapping[str, Any] | None, ranking: Sequence[Row] = (), near: bool = False) -> Drawing:
+def draw(
+    setup: Setup,
+    seen: Mapping[str, Any] | None,
+    ranking: Sequence[Row] = (),
+    near: bool = False,
+    told: Mapping[str, Any] = MappingProxyType({}),
+) -> Drawing:
     """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's ranking).
 
-    `near` shows only the surroundings of the target and the pieces nearest to it.
+    `near` shows only the surroundings of the target and the pieces nearest to it; `told` is a view, of which options, trace
+    and what the state knows of the board (tiles, cover dice, the starting line) are drawn, if it has them.
     """
+    state: Mapping[str, Any] = told.get("state", {})
+    close = {place for pair in (seen or {}).get("call", {}).get("pairs", ()) for place in pair}
     pieces: Sequence[Row] = seen["pieces"] if seen else ()
     measured = {index: row for row in ranking if (index := _found(row, pieces)) is not None}
-    view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup)
+    view_box = _near_box(pieces, measured, setup) if near and measured else _whole_box(setup, seen)
     text_mm = min(view_box[2], 1.5 * view_box[3]) / (38 if near else 46)
     fiducials_seen = seen["camera"]["fiducials_seen"] if seen else None
     return Drawing(
         view_box=view_box,
         text_mm=round(text_mm, 2),
         outline=_points(setup.outline_mm()),
-        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}),
+        cells=_cells(setup.board, seen.get("board_state", {}) if seen else {}, state.get("board")),
         hexes=_hexes(setup.board),
+        dice=_dice(setup.board, state.get("dice", ())),
+        start=path(np.array(state["line"]), plan) if state.get("line") else "",
         counters=_counters(setup, seen["counters"]) if seen else (),
-        fiducials=_fiducials(setup, fiducials_seen),
+        fiducials=_fiducials(setup, fiducials_seen) if isinstance(setup.board, Open) else (),
         pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
         off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
-        gaps=tuple(_gap(row) for row in measured.values() if row["points_mm"]),
-        labels=place_labels(pieces, measured, setup.game.target, text_mm, view_box),
+        gaps=tuple(_gap(row, row["place"] - 1 in close) for row in measured.values() if row["points_mm"]),
+        labels=place_labels(pieces, measured, names_of(setup.board, state, pieces), setup.game.target, text_mm, view_box),
         ruler_mm=next((length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5),
+        options=draw_options(setup.board, told.get("options", ())),
+        crowded=crowded(told.get("options", ())),
+        trace=draw_marks(setup.board, told.get("trace", ())),
     )
 
 
@@ -195,15 +234,16 @@ def _faces(vertices_mm: Array) -> tuple[Face, ...]:
     return tuple(faces)
 
 
-def _gap(row: Row) -> DrawnGap:
+def _gap(row: Row, close: bool) -> DrawnGap:
     on_piece, on_target = row["points_mm"]
-    return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1)
+    return DrawnGap(*_flip(on_piece), *_flip(on_target), row["place"] == 1, close)
 
 
-def _cells(board: Board, tiles: Mapping[str, bool]) -> tuple[Cell, ...]:
+def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, ...]:
     """The squares of a board that has some; those of coasters are as dark as the coaster beside is not.
 
-    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does not name have.
+    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does not name have, and `known`
+    what the record has there.
     """
     match board:
         case Chessboard():
@@ -220,17 +260,31 @@ def _cells(board: Board, tiles: Mapping[str, bool]) -> tuple[Cell, ...]:
         for file in range(files):
             name = f"{chr(97 + file)}{rank + 1}"
             dark = (file // block + rank // block) % 2 == 0 if block else not tiles.get(name, True)
-            cells.append(Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, dark, name))
+            colour = _coaster(board, file, rank) if isinstance(board, Coasters) else ""
+            tile = known.get(name, {}).get("tile", "") if isinstance(known, Mapping) and not dark else ""
+            cells.append(Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, dark, name, colour, tile))
     return tuple(cells)
 
 
-def _hexes(board: Board) -> tuple[str, ...]:
-    """The outlines of a hex board's cells."""
+def _coaster(board: Coasters, file: int, rank: int) -> str:
+    """The colour of the coaster under a space; empty where it is not known."""
+    down, across = (board.rows - 1 - rank) // 3, file // 3
+    return board.layout[down][across] if down < len(board.layout) and across < len(board.layout[down]) else ""
+
+
+def _hexes(board: Board) -> tuple[Hexagon, ...]:
+    """The cells of a hex board."""
     if not isinstance(board, Hex):
         return ()
-    turns = np.radians(60 * np.arange(6) + (30 if board.orientation == "pointy" else 0))
-    corners = board.cell_mm / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
-    return tuple(_points(middle + corners) for middle in board.middles().values())
+    return tuple(Hexagon(_points(corners), *_flip(corners.mean(axis=0)), name) for name, corners in cells_mm(board).items())
+
+
+def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
+    """Cover dice in the middle of their spaces, half as wide."""
+    cells, side = cells_mm(board), cell_side_mm(board) / 2
+    far_left = np.array([-side / 2, side / 2])
+    middles = ((name, cells[name].mean(axis=0)) for name in spaces if name in cells)
+    return tuple(Cell(*_flip(middle + far_left), side, False, name, "", "") for name, middle in middles)
 
 
 def _counters(setup: Setup, seen: Sequence[Row]) -> tuple[DrawnCounter, ...]:
@@ -246,9 +300,16 @@ def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial,
     return tuple(drawn)
 
 
-def _whole_box(setup: Setup) -> tuple[float, float, float, float]:
-    markers = [np.array(marker.corners_mm) for marker in setup.fiducials.markers]
-    return _box(np.vstack([setup.outline_mm(), *markers]), MARGIN_MM)
+def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, float, float, float]:
+    """Open ground with its fiducials; of a board its cells, with their names and what lies beside it."""
+    if isinstance(setup.board, Open):
+        return _box(np.vstack([setup.outline_mm(), *(np.array(marker.corners_mm) for marker in setup.fiducials.markers)]), MARGIN_MM)
+    side_mm = cell_side_mm(setup.board)
+    outline = setup.outline_mm()
+    reach_mm = FAR_BESIDE * np.ptp(outline, axis=0).max()
+    beside = [np.array(piece["vertices_mm"], float)[:, :2] for piece in (seen["off_board"] if seen else ())]
+    near = [points for points in beside if np.abs(points - outline.mean(axis=0)).max() < reach_mm]
+    return _box(np.vstack([outline, *near]), (0.35 if isinstance(setup.board, Hex) else 0.6) * side_mm)
 
 
 def _near_box(pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup) -> tuple[float, float, float, float]:

@@ -30,6 +30,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "guide.camera": ("host",),
     "guide.photograph": ("host",),
     "fix.page": ("host",),
+    "later.export": ("host",),  # holds what was said in secret
     "host.page": ("host",),  # shows the table's code
 }
 """Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may send something."""

@@ -19,7 +19,7 @@ CHARACTER = 0.66
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A box centred on (x, y): the colour's letter, then a length where one was measured."""
+    """A box centred on (x, y): the colour's letter, then a length where one was measured, or its name."""
 
     x: float
     y: float
@@ -35,11 +35,12 @@ class Label:
 def place_labels(
     pieces: Sequence[Mapping[str, Any]],
     measured: Mapping[int, Mapping[str, Any]],
+    names: Mapping[int, str],
     target: str | None,
     text_mm: float,
     view_box: tuple[float, float, float, float],
 ) -> tuple[Label, ...]:
-    """A label for every piece inside the view box; `measured` are ranking rows by index of their piece.
+    """A label for every piece inside the view box; `measured` are ranking rows and `names` what the record calls them, by index of their piece.
 
     Nearest pieces choose first; each takes the place about itself that covers least of pieces, labels and gap lines.
     """
@@ -53,7 +54,7 @@ def place_labels(
         colour, row, own = pieces[index]["colour"], measured.get(index), solids[index]
         if not ((frame[:2] < own[:2]).all() and (own[2:] < frame[2:]).all()):
             continue
-        text = "target" if colour == target else _words(row) if row else ""
+        text = "target" if colour == target else _words(row) if row else names.get(index, "")
         size = (text_mm * (1.6 + (CHARACTER * len(text) + 0.5 if text else 0.0)), 1.6 * text_mm)
         box = _cheapest(size, own, solids, np.reshape(taken, (-1, 4)), lines, frame)
         taken.append(box)

@@ -1,4 +1,4 @@
-"""Lengths and evidence in words: a unit on every number, a ± where it was measured, sensible digits."""
+"""What a view says in words: lengths, evidence, who does what; a unit on every number, a ± where it was measured, sensible digits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,53 @@ from typing import Any
 from referee.shown import with_margin
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
+
+
+DOES = {
+    "target": "throws the target",
+    "throw": "throws",
+    "attack": "fires",
+    "roll-off": "rolls",
+    "roll": "rolls",
+    "fire": "may fire",
+    "shot": "rolls for the shot",
+    "hit": "hits",
+    "place": "places",
+    "decide": "decides",
+    "remove": "removes a tile",
+    "extra": "may remove a tile",
+    "score": "scores",
+    "torch": "hands on the torch",
+    "name": "names the winner",
+}
+"""What the player whose turn it is does, by the phase of a state; in others, and in games without phases, they are to move."""
+
+
+def shown_game(name: str) -> str:
+    """A game's name as people write it."""
+    return name.replace("_", " ").title().replace("Icefloe", "IceFloe")
+
+
+VERDICTS = {
+    "accepted": "Ruled",
+    "refused": "Refused",
+    "cannot_see": "Cannot see",
+    "out_of_sync": "Out of sync",
+    "noted": "Heard",
+    "ambiguous": "Asked",
+    "by hand": "Decided by people",
+}
+
+
+def shown_verdict(verdict: Mapping[str, Any]) -> str:
+    """What kind of verdict it is, in a word or two."""
+    return VERDICTS[verdict["verdict"]]
+
+
+def shown_verb(view: Mapping[str, Any]) -> str:
+    """What the player whose turn it is does now."""
+    phase = view["state"].get("phase")
+    return DOES.get(phase or "", "to move")
 
 
 def shown_mm(mm: float, sigma_mm: float | None) -> str:

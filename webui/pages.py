@@ -17,6 +17,7 @@ from webui.api import obey
 from webui.drawing import draw
 from webui.guard import Refusal
 from webui.join import visitor
+from webui.overlay import draw_over
 from webui.ports import LivePort, SessionPort
 
 NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
@@ -55,17 +56,18 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     def page(notice: str = "") -> str:
         view, now = session.view(), live.latest
-        near = request.args.get("view") == "near"
+        shown = request.args.get("view", "")
         view["ranking"] = [NOT_SAID | row for row in view["ranking"]]
         seen = observation_document(now.observation) if now.observation is not None else view["observation"]
         return render_template(
             "panel.html",
             view=view,
             live=now,
-            near=near,
+            shown=shown,
             notice=notice,
             seen=seen,
-            drawing=draw(live.setup, seen, view["ranking"], near),
+            drawing=draw(live.setup, seen, view["ranking"], shown == "near", view),
+            overlay=draw_over(live.setup, now.observation, view["options"], view["trace"]) if shown == "photo" and now.observation else None,
             target=live.setup.game.target,
             lens=live.setup.camera,
             instance=instance,
@@ -74,6 +76,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             by_readings=BY_READINGS,
             contested=contested(view),
             saying=sayings(visitor(), view, current_app.extensions["seats"].held()),
+            frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 
     return routes

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from importlib import resources
+
 LETTERS = {
     "red": "R",
     "yellow": "Y",
@@ -22,3 +26,12 @@ LETTERS = {
 def letter(colour: str) -> str:
     """The colour's letter; the first letter of a colour nobody sells."""
     return LETTERS.get(colour, colour[:1].upper())
+
+
+@cache
+def paint(colour: str) -> tuple[str, str]:
+    """Fill of a colour and what is legible on it, `#rrggbb` each, as static/panel.css has them; a grey for a colour nobody sells."""
+    css = (resources.files(__package__) / "static" / "panel.css").read_text(encoding="utf-8")
+    found = re.search(rf"\.c-{re.escape(colour)} \{{ --fill: (#\w+); --on: (#\w+); \}}", css)
+    fill, on = found.groups() if found else ("#d5dfe6", "#12202b")
+    return fill, "#" + "".join(2 * digit for digit in on[1:]) if len(on) == 4 else on

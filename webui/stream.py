@@ -7,20 +7,113 @@ from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
-from referee.events import record_document
+from referee.events import Record, record_document
 from webui.ports import LivePort, SessionPort
 
 POLL_S = 0.2
-"""How long a stream waits for a record before it looks at the camera's side again."""
+"""How long streams wait for a record before they look at the camera's side again."""
 
 BEAT_S = 15.0
 """A stream that is silent for longer is broken; pages reconnect after twice this and a half."""
 
+RETRY_MS = 1000
+"""A page that lost its stream asks for it again so soon, and as often."""
+
+MOST_RECORDS = 32
+"""Who catches up is told so many records at a time, so that nobody else waits for it."""
+
+CARRY = "rinkside.carry"
+"""A server that has a thread of its own for all streams puts this into `environ`: a listener -> the body of its answer."""
+
+WRITTEN_KEPT = 4 * MOST_RECORDS
+"""So many of the newest records are kept as they were written, for the next who listens."""
+
+
+class Bulletin:
+    """What there is to tell, written once however many listen.  From any thread."""
+
+    def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
+        """`instance` names this run of the panel; every stream begins with it (`hello`)."""
+        self._session, self._live = session, live
+        self.hello = _event("hello", {"instance": instance}).replace(b"\n\n", b"\nretry: %d\n\n" % RETRY_MS)
+        self._written: dict[int, bytes] = {}
+        self._moment: tuple[dict[str, Any], bytes] = ({}, b"")
+        self._lock = Lock()
+
+    def wait(self, after: int, timeout_s: float) -> int:
+        """The number of a record, as soon as there is one after number `after`; `after` when the time is over."""
+        records = self._session.wait(after, timeout_s)
+        return records[-1].seq if records else after
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest record."""
+        return int(self._session.view()["seq"])
+
+    def since(self, after: int) -> list[tuple[int, bytes]]:
+        """The first MOST_RECORDS records after number `after`, each with its number, as events."""
+        records = self._session.records(after, MOST_RECORDS)
+        with self._lock:
+            return [(record.seq, self._write(record)) for record in records]
+
+    def _write(self, record: Record) -> bytes:
+        if record.seq not in self._written:
+            self._written[record.seq] = _event("record", record_document(record), record.seq)
+            while len(self._written) > WRITTEN_KEPT:
+                del self._written[next(iter(self._written))]
+        return self._written[record.seq]
+
+    def moment(self) -> bytes:
+        """What the referee does now, as an event."""
+        now = self._live.latest
+        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved}
+        with self._lock:
+            if state != self._moment[0]:
+                self._moment = state, _event("live", state)
+            return self._moment[1]
+
+    @property
+    def closed(self) -> bool:
+        """Was the session closed?"""
+        return self._session.closed
+
+
+class Listener:
+    """One who listens, and how far it has heard."""
+
+    def __init__(self, bulletin: Bulletin, after: int) -> None:
+        """It knows all records up to number `after`."""
+        self._bulletin, self.after = bulletin, after
+        self._told = b""
+        self._silent_s = 0.0
+        self.carried = False
+        """Was its connection taken over by the thread of all streams?"""
+
+    def news(self, newest: int, passed_s: float) -> list[bytes]:
+        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
+
+        `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (status, said,
+        frame_seq, moved) and `beat` have none, so that they never count as caught up.
+        """
+        records = self._bulletin.since(self.after) if newest > self.after else []
+        self.after = records[-1][0] if records else self.after
+        events = [event for _, event in records]
+        moment = self._bulletin.moment()
+        if moment != self._told:
+            self._told = moment
+            events.append(moment)
+        self._silent_s = 0.0 if events else self._silent_s + passed_s
+        if self._silent_s >= BEAT_S:
+            self._silent_s = 0.0
+            events.append(_event("beat", {}))
+        return events
+
 
 class Streams:
-    """Counts the streams that are open; each holds one thread of the server for as long as it lasts."""
+    """Counts the streams that are open, and knows what to tell them."""
 
-    def __init__(self, limit: int = 8) -> None:
+    def __init__(self, bulletin: Bulletin, limit: int = 8) -> None:
+        self.bulletin = bulletin
         self.limit = limit
         self.closed = False
         self._open = 0
@@ -34,41 +127,29 @@ class Streams:
             self._open += 1
             return True
 
-    def close(self) -> None:
-        """Let every stream end at its next look, because the server is being stopped."""
-        self.closed = True
-
     def leave(self) -> None:
         """Give a place back."""
         with self._lock:
             self._open -= 1
 
+    def close(self) -> None:
+        """Let every stream end at its next look, because the server is being stopped."""
+        self.closed = True
 
-def follow(session: SessionPort, live: LivePort, streams: Streams, after: int, instance: str) -> Iterator[str]:
-    """Events as text, until the session or the server is closed.
-
-    `hello` names this run of the panel; `record` has the record's number as its id, which a browser sends back as
-    Last-Event-ID; `live` (status, said, frame_seq, moved) and `beat` have none, so that they never count as caught up.
-    """
-    yield _event("hello", {"instance": instance})
-    told: dict[str, Any] = {}
-    silent_s = 0.0
-    while not (session.closed or streams.closed):
-        records = session.wait(after, POLL_S)
-        for record in records:
-            after = record.seq
-            yield _event("record", record_document(record), after)
-        now = live.latest
-        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved}
-        silent_s = 0.0 if records else silent_s + POLL_S
-        if state != told:
-            told, silent_s = state, 0.0
-            yield _event("live", state)
-        elif silent_s >= BEAT_S:
-            silent_s = 0.0
-            yield _event("beat", {})
+    @property
+    def ending(self) -> bool:
+        """Is there nothing more to come?"""
+        return self.closed or self.bulletin.closed
 
 
-def _event(name: str, data: dict[str, Any], number: int | None = None) -> str:
+def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
+    """The events of one listener, until the session or the server is closed; holds the thread that asks for as long."""
+    yield streams.bulletin.hello
+    while not streams.ending:
+        newest = streams.bulletin.wait(listener.after, POLL_S)
+        yield from listener.news(newest, POLL_S)
+
+
+def _event(name: str, data: dict[str, Any], number: int | None = None) -> bytes:
     head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
+    return f"{head}event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()

@@ -4,6 +4,7 @@ from engines.ice_boule.appeal import alternatives
 from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import hear, judge, judge_answer, judge_stop
 from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
+from engines.ice_boule.sketch import options, trace
 
 NAME = "ice_boule"
 
@@ -18,12 +19,14 @@ __all__ = [
     "judge_stop",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
     "set_up",
     "start",
     "state_document",
+    "trace",
     "turn",
     "violation",
 ]

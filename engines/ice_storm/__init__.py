@@ -4,6 +4,7 @@ from engines.ice_storm.appeal import alternatives
 from engines.ice_storm.document import state_document
 from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
+from engines.ice_storm.sketch import options, trace
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 
@@ -19,6 +20,7 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
@@ -26,6 +28,7 @@ __all__ = [
     "shots",
     "start",
     "state_document",
+    "trace",
     "turn",
     "violation",
 ]

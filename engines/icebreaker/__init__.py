@@ -4,6 +4,7 @@ from engines.icebreaker.appeal import alternatives
 from engines.icebreaker.document import state_document
 from engines.icebreaker.judge import hear, judge, set_up
 from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
+from engines.icebreaker.sketch import options, trace
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 
@@ -19,12 +20,14 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
     "set_up",
     "start",
     "state_document",
+    "trace",
     "turn",
     "violation",
 ]

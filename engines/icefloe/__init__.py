@@ -5,6 +5,7 @@ from engines.icefloe.document import state_document
 from engines.icefloe.hearing import hear
 from engines.icefloe.judge import judge
 from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, violation
+from engines.icefloe.sketch import options, trace
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 
@@ -20,11 +21,13 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
     "set_up",
     "start",
     "state_document",
+    "trace",
     "violation",
 ]

@@ -8,6 +8,7 @@ from engines.zamboni_wars.document import state_document
 from engines.zamboni_wars.heard import hear
 from engines.zamboni_wars.judge import judge, set_up
 from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
+from engines.zamboni_wars.sketch import options, trace
 
 NAME = "zamboni_wars"
 
@@ -22,6 +23,7 @@ __all__ = [
     "judge_answer",
     "legal_moves",
     "measurement",
+    "options",
     "outcome",
     "parse_move",
     "play",
@@ -29,5 +31,6 @@ __all__ = [
     "set_up",
     "start",
     "state_document",
+    "trace",
     "violation",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engines.errors import InvalidNotation
+from engines.sketch import Option
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5
@@ -94,3 +95,11 @@ def judge(state, seen, before, _board):
     if colour != state.next:
         return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts)
     return Accepted(code="pegs.put", said=f"{colour} put one down.", moves=(colour,), **facts)
+
+
+def options(state):
+    return (Option(state.next, "puts one down"),) if outcome(state) is None else ()
+
+
+def trace(_state, _move):
+    return ()

@@ -94,7 +94,7 @@ def test_every_line_of_the_view_has_the_same_keys(session):
     assert session.view().keys() == empty.keys()
     assert [line["kind"] for line in lines] == ["answered", "asked", "undone", "corrected", "ruled"]
     common = {"seq", "at_ms", "kind", "verdict", "code", "player", "said", "rests_on", "moves", "evidence", "frame"}
-    assert all(line.keys() == common | {"decided_by", "refers_to", "overturned_by"} for line in lines)
+    assert all(line.keys() == common | {"decided_by", "refers_to", "overturned_by", "clauses", "call", "sound"} for line in lines)
 
 
 # --- what people may say ---

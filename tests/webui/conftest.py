@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import jsonschema_rs
 import numpy as np
+import playwright.sync_api
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
@@ -29,6 +35,8 @@ from table.pieces import load_piece_set
 from table.setup import FORMAT, Setup, parse_table
 from table.solids import lying, upright
 from webui import create_app
+from webui.openapi import BASE, OPERATIONS
+from webui.schemas import SCHEMAS
 
 LARGE = load_piece_set("looney")["large"]
 PLAYERS = ("blue", "yellow")
@@ -107,8 +115,9 @@ def ranking(seen: Observation) -> list[dict[str, Any]]:
 def verdict(seq: int, player: str, said: str, **changed: Any) -> dict[str, Any]:
     evidence = {"gap_mm": 12.05, "sigma_mm": 0.14, "pieces": 8, "margin_mm": 8.31, "nearest": [{"colour": "yellow", "gap_mm": 12.05}]}
     row = {"seq": seq, "at_ms": 1250 * seq, "kind": "ruled", "verdict": "accepted", "code": "boule.throw", "player": player, "said": said}
+    row |= {"clauses": [{"name": "Play", "said": "Throw until you lead."}, {"name": "ruling ice_boule.1", "said": "As a calliper would."}]}
     row |= {"rests_on": "Play; ruling ice_boule.1", "moves": [f"throw {player} large 12.05"], "evidence": evidence, "frame": seq, "decided_by": None}
-    return row | {"refers_to": None, "overturned_by": None} | changed
+    return row | {"refers_to": None, "overturned_by": None, "call": f"Call {seq}.", "sound": "turn"} | changed
 
 
 QUESTION = {
@@ -118,6 +127,7 @@ QUESTION = {
     "player": "blue",
     "said": "Blue at 20.4 mm and yellow at 20.3 mm are too close to call: which one is nearer?",
     "rests_on": "ruling ice_boule.2",
+    "clauses": [{"name": "ruling ice_boule.2", "said": "Too close to call is for people."}],
     "choices": [{"label": "blue is nearer", "moves": ["blue"]}, {"label": "yellow is nearer", "moves": ["yellow"]}, {"label": "equal", "moves": []}],
     "evidence": {"difference_mm": 0.1, "sigma_mm": 0.2},
     "frame": 17,
@@ -147,7 +157,10 @@ def sample_view() -> dict[str, Any]:
         "resigned": [],
         "appeals": [],
         "earlier_games": [],
-        "state": {"leading": "yellow", "next": "blue", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
+        "options": [{"who": "blue", "said": "throws now, 2 to throw", "marks": []}, {"who": "yellow", "said": "has thrown all", "marks": []}],
+        "trace": [],
+        "lamps": {"signal": "turn", "of": ["blue"], "leader": "yellow"},
+        "state": {"leading": "yellow", "next": "blue", "phase": "throw", "points_if_over": 2, "gap_mm": rows[0]["gap_mm"], "pieces": "yellow 21.60"},
         "observation": observation_document(seen),
         "ranking": rows,
         "question": None,
@@ -181,15 +194,18 @@ class FakeSession:
         self.commands: list[Command] = []
         self.refuse: Exception | None = None
         self.closed = False
+        self.served = False  # by a server, whose thread for streams would never rest where waiting takes no time
 
     def view(self) -> dict[str, Any]:
         return copy.deepcopy(self.shown) | {"seq": self.kept[-1].seq}
 
-    def records(self, after: int = 0) -> tuple[Record, ...]:
-        return tuple(record for record in self.kept if record.seq > after)
+    def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+        return tuple(record for record in self.kept if record.seq > after)[:most]
 
     def wait(self, after: int, timeout_s: float | None = None) -> tuple[Record, ...]:
         assert timeout_s is not None, "a stream that waits for ever sends no beat"
+        if self.served and not self.records(after):
+            threading.Event().wait(min(timeout_s, 0.02))
         return self.records(after)
 
     def frame(self, seq: int) -> bytes | None:
@@ -253,6 +269,39 @@ def verdict_row() -> Callable[..., dict[str, Any]]:
 def storm_table_fixture() -> Setup:
     """A table with a chessboard."""
     return storm_table()
+
+
+class Fitting(FlaskClient):
+    """A client that looks whether every answer under /api/v1 is as the OpenAPI document says."""
+
+    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
+        answer = super().open(*args, **kwargs)
+        adapter = self.application.url_map.bind("localhost")
+        method, path = answer.request.method, answer.request.path
+        if path.startswith(f"{BASE}/") and method != "HEAD" and adapter.test(path, method):
+            rule, _ = adapter.match(path, method, return_rule=True)
+            operation = OPERATIONS[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix(BASE)), method.lower()]
+            told = operation["responses"][str(answer.status_code)]
+            assert answer.mimetype in told.get("content", {answer.mimetype: None})
+            if answer.mimetype == "application/json":
+                validator_of(told["content"]["application/json"]["schema"]).validate(answer.get_json())
+        return answer
+
+
+def validator_of(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    """A validator of a schema that refers to others of the document."""
+    text = json.dumps(schema)
+    if text not in VALIDATORS:
+        VALIDATORS[text] = jsonschema_rs.Draft202012Validator(schema | {"components": {"schemas": SCHEMAS}})
+    return VALIDATORS[text]
+
+
+VALIDATORS: dict[str, jsonschema_rs.Draft202012Validator] = {}
+
+
+@pytest.fixture(autouse=True)
+def _every_answer_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Flask, "test_client_class", Fitting)
 
 
 @pytest.fixture
@@ -341,3 +390,15 @@ def panel() -> Iterator[Panel]:
     with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=start) as process:
         yield Panel(process)
         process.kill()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[playwright.sync_api.Browser]:
+    """The Chromium that is installed, without a window."""
+    path = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (sudo apt install chromium)")
+    with playwright.sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

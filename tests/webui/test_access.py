@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from referee.command import Hear, Undo
+from referee.story import Stories
 from table.errors import InputError
 from webui import create_app
 from webui.access import WINDOW_S, Access, Visitor, allowed
@@ -99,7 +100,7 @@ def test_everything_that_changes_something_is_the_host_s_unless_it_is_named(app,
             if kind != "host":
                 answer = browser.post(rule.rule, data={}, headers=OWN)
                 assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "not_for_you"), (rule.rule, kind)
-    assert {endpoint for endpoint in OPEN_TO if not endpoint.startswith("guide.")} <= set(app.view_functions)
+    assert {endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later."))} <= set(app.view_functions)
 
 
 def test_the_host_s_page_is_for_hosts(visitors):
@@ -307,3 +308,10 @@ def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
 def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(session):
     with pytest.raises(Refusal, match="watches"):
         allowed(Visitor(), Undo(), session.view(), {})
+
+
+def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):
+    app = create_app(session, live, stories=Stories(tmp_path / "log.sqlite"))
+    assert app.test_client().get("/sessions/1/session.zip").get_json()["error"]["code"] == "not_for_you"
+    assert as_host(app).get("/sessions/1/session.zip").status_code == 404
+    assert app.test_client().get("/sessions").status_code == 200

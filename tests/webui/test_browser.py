@@ -1,132 +1,70 @@
-"""The page in a real browser (headless Chromium, spoken to over its debugging pipe)."""
+"""The page in a real browser: headless Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
 import json
-import os
-import select
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import playwright.sync_api
 import pytest
 
+from referee.events import Ruled, SessionStarted
 from referee.guides import CornersGuide
-from webui import create_corners_app
+from referee.log import Log
+from referee.session import Session
+from referee.story import Stories
+from table.setup import table_document
+from webui import create_corners_app, create_later_app
 from webui.serve import listen, serving
-
-CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
-
-TIMEOUT_S = 60
-LAUNCH = """
-import os, sys
-ends = [os.dup(os.dup(os.dup(int(end)))) for end in sys.argv[1:3]]  # out of the way of 3 and 4, which Chromium reads and writes
-for place, end in zip((3, 4), ends):
-    os.dup2(end, place)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 class Browser:
-    """One Chromium and its page, and everything it complained about or fetched."""
+    """One page, and everything it complained about or fetched."""
 
-    def __init__(self, folder: str) -> None:
-        read_end, self.commands = os.pipe()
-        self.answers, write_end = os.pipe()
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={folder}"]
-        launch = [sys.executable, "-c", LAUNCH, str(read_end), str(write_end), CHROMIUM, *options, "about:blank"]
-        self.process = subprocess.Popen(launch, pass_fds=(read_end, write_end), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        os.close(read_end)
-        os.close(write_end)
-        self.unread, self.number, self.page = b"", 0, None
-
-    def fresh(self) -> Browser:
-        """With a new page; the old one is closed and its complaints are forgotten."""
-        if self.page:
-            self.call("Page.close")
-        self.page, self.complaints, self.fetched = None, [], []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.page = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-        return self
+    def __init__(self, chromium: playwright.sync_api.Browser) -> None:
+        self.context = chromium.new_context()
+        self.page = self.context.new_page()
+        self.protocol = self.context.new_cdp_session(self.page)
+        self.complaints: list[str] = []
+        self.fetched: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.fetched.append(request.url))
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": params} | ({"sessionId": self.page} if self.page else {})
-        os.write(self.commands, json.dumps(message).encode() + b"\0")
-        while (answer := self.read()).get("id") != self.number:
-            pass
-        assert "result" in answer, answer
-        return answer["result"]
-
-    def read(self) -> dict[str, Any]:
-        while b"\0" not in self.unread:
-            assert select.select([self.answers], [], [], TIMEOUT_S)[0], "the browser does not answer"
-            self.unread += os.read(self.answers, 1 << 20)
-        text, self.unread = self.unread.split(b"\0", 1)
-        message = json.loads(text)
-        if message.get("sessionId", self.page) != self.page:
-            return {}  # a page that was closed
-        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-            self.complaints.append(message["params"])
-        if message.get("method") == "Network.requestWillBeSent":
-            self.fetched.append(message["params"]["request"]["url"])
-        return message
+        """A command of the DevTools protocol."""
+        return self.protocol.send(method, params)
 
     def run(self, expression: str) -> Any:
         """The value of an expression in the page; a promise is waited for."""
-        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
+        return self.page.evaluate(expression)
 
     def until(self, condition: str) -> None:
-        """Wait until an expression in the page is true; the browser says after 30 s that it never was."""
-        poll = f"""new Promise((good, bad) => {{
-            const give_up = setTimeout(() => bad(new Error('never true: ' + {json.dumps(condition)})), 30000);
-            const look = () => ({condition}) ? (clearTimeout(give_up), good(true)) : setTimeout(look, 20);
-            look(); }})"""
-        assert self.run(poll)
+        """Wait until an expression in the page is true; fails when it never is."""
+        self.page.wait_for_function(f"() => {condition}")
 
     def open(self, url: str) -> None:
-        self.call("Page.navigate", url=url)
-        while self.read().get("method") != "Page.loadEventFired":
-            pass
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self.commands)
-        os.close(self.answers)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory) -> Iterator[Browser]:
-    chromium = Browser(str(tmp_path_factory.mktemp("chromium")))
-    yield chromium
-    chromium.close()
+        self.page.goto(url)
 
 
 @pytest.fixture
-def browser(chromium) -> Browser:
-    return chromium.fresh()
+def browser(chromium) -> Iterator[Browser]:
+    browser = Browser(chromium)
+    yield browser
+    browser.context.close()
 
 
 def open_as_host(browser: Browser, panel: Any) -> None:
     """Come in by the link that brings the host's code."""
     browser.open(f"{panel.url}/join#{panel.host_code}")
-    loaded(browser)
-    assert browser.run("location.pathname") == "/"
+    came_in(browser)
 
 
-def loaded(browser: Browser) -> None:
-    """Wait for the page that comes next."""
-    while browser.read().get("method") != "Page.loadEventFired":
-        pass
+def came_in(browser: Browser) -> None:
+    """Wait for the page behind the door."""
+    browser.page.wait_for_url(lambda url: "join" not in url)
 
 
 def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
@@ -183,12 +121,10 @@ def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
 
 
 def test_a_code_that_is_typed_comes_in_and_a_link_leaves_no_code_behind(browser, panel):
-    browser.call("Network.clearBrowserCookies")
     browser.open(panel.url)
     browser.run(f"document.querySelector('#code').value = '{panel.table_code.lower()}'")
     browser.run("document.querySelector('#enter').requestSubmit()")
-    loaded(browser)
-    assert browser.run("location.pathname") == "/play"
+    browser.page.wait_for_url("**/play")
     browser.run("document.querySelector('button[value=blue]').click()")
     browser.until("document.querySelector('.whose')?.textContent === 'Your turn'")
     open_as_host(browser, panel)
@@ -232,7 +168,7 @@ def corners():
 def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
     guide, url = corners
     browser.open(url)
-    loaded(browser)
+    came_in(browser)
     browser.until("document.querySelector('#loupe-cross').getAttribute('d')")
     browser.run("document.querySelector('#handle-1').focus()")
     for modifiers in (0, 0, 8):  # two pixels, and ten with Shift
@@ -259,5 +195,101 @@ def test_corners_are_dragged_and_moved_by_keys_and_put(browser, corners):
 def test_the_page_of_corners_fits(browser, corners, width):
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.open(corners[1])
-    loaded(browser)
+    came_in(browser)
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def played(tmp_path, storm_table):
+    """The sessions of a log, on pages of their own: one of Ice Storm with a table, five throws of it."""
+    with Log(tmp_path / "log.sqlite") as log:
+        started = SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), table=table_document(storm_table))
+        session = Session.begin(log, started)
+        for number, move in enumerate(("red a1", "yellow b2-b3>b3", "blue off", "red h8", "yellow c4")):
+            session.tick(10 * number)
+            session.append(Ruled(verdict="accepted", code="storm.throw", said=f"Throw {number}.", moves=(f"throw {move}",)))
+        with listen(port=0) as listening, serving(create_later_app(Stories(log.path)), listening):
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/sessions/{session.id}"
+
+
+def press(browser, key, code):
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def test_a_session_is_stepped_through_by_keys_and_played(browser, played):
+    browser.open(played)
+    browser.run("window.stayed = true")
+    said = "document.querySelector('#verdict .said').textContent"
+    assert "Throw 4." in browser.run(said)
+    press(browser, "Home", 36)
+    browser.until(f"{said}.includes('Throw 0.')")
+    press(browser, "ArrowRight", 39)
+    browser.until(f"{said}.includes('Throw 1.')")
+    assert "at=" in browser.run("location.search")
+    browser.run("document.querySelector('#play').click()")
+    browser.until(f"{said}.includes('Throw 4.') && document.querySelector('#play').textContent === 'Play'")
+    browser.run("document.querySelector('#go-back').click()")
+    browser.until(f"{said}.includes('Throw 3.') && document.querySelector('#line').value === '3'")
+    assert browser.run("window.stayed")
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("width", [360, 1024, 3840])
+def test_the_pages_of_sessions_fit(browser, played, width):
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    for page in (played, f"{played}/statistics", played.rpartition("/")[0], f"{played}/../../statistics?simulated=1"):
+        browser.open(page)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), page
+
+
+def test_one_thing_that_may_be_done_is_picked_out_and_stays_so(browser, panel):
+    marks = [{"kind": "goal", "cells": ["a1"], "sure": True, "looks": []}]
+    options = [{"who": "blue", "said": f"to {name}", "marks": marks} for name in ("a1", "b2")]
+    panel.change(view={"options": options})
+    browser.open(panel.url)
+    browser.run("document.querySelector('.option-row[data-option=\"1\"]').click()")
+    assert browser.run("document.querySelector('.plan').classList.contains('has-pick')")
+    panel.change(record=True, view={"scores": {"blue": 4, "yellow": 5}, "options": options[::-1]})
+    browser.until("document.querySelector('.points').textContent === '4'")
+    browser.until("document.querySelector('.option-row.is-picked')?.dataset.option === '1'")
+
+
+def verdicts(seq, said, sound="turn"):
+    """What a view has of its newest verdict."""
+    line = {"at_ms": 0, "kind": "ruled", "verdict": "accepted", "code": "", "player": None, "said": said, "rests_on": "", "clauses": [], "moves": []}
+    return [
+        line | {"seq": seq, "evidence": {}, "frame": None, "decided_by": None, "refers_to": None, "overturned_by": None, "call": said, "sound": sound}
+    ]
+
+
+def test_verdicts_are_called_on_request_each_once(browser, panel):
+    """Off until asked for; a page that is loaded again, or a record that comes again, says nothing twice."""
+    stub = "window.heard = []; window.tones = 0; speechSynthesis.speak = (u) => heard.push(u.text);"
+    stub += "const node = OscillatorNode; window.OscillatorNode = class extends node { start(at) { tones += 1; super.start(at); } }; null"
+    open_as_host(browser, panel)
+    browser.run(stub)
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    assert browser.run("[heard.length, tones, document.querySelector('#voice').hidden]") == [0, 0, False]
+
+    switch = "document.querySelector('#voice').click(); document.querySelector('#sounds').click()"
+    browser.call("Runtime.evaluate", expression=switch, userGesture=True)
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    panel.change(record=True, view={"verdicts": verdicts(17, "Blue leads.")})
+    browser.until("document.querySelector('#caller').dataset.seq === '17'")
+    panel.change(record=True, view={"verdicts": verdicts(18, "Yellow leads.", "hit")})
+    browser.until("document.querySelector('#caller').dataset.seq === '18'")
+    assert browser.run("heard") == ["Voice on.", "Yellow leads."]
+    assert browser.run("tones") == 4, "two when they were switched on, two for a hit"
+
+    browser.open(panel.url)
+    browser.run(stub)
+    assert browser.run("document.querySelector('#voice').getAttribute('aria-pressed')") == "true"
+    panel.change(record=True, live={"said": "Nothing new."})
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '21'")
+    panel.change(record=True, view={"verdicts": verdicts(22, "The ruling is corrected.")})
+    browser.until("heard.length === 1")
+    assert browser.run("heard") == ["The ruling is corrected."]
+    browser.run("localStorage.clear()")
+    assert browser.complaints == []

@@ -46,11 +46,14 @@ def test_square_spaces(client, live, board, gone, dark):
     assert page.count('-cell"') == board.rows * board.cols
 
 
-def test_whose_turn_it_is_while_dice_roll(client, session):
+@pytest.mark.parametrize(("phase", "does"), [("roll", "rolls"), ("move", "to move"), ("shot", "rolls for the shot")])
+def test_whose_turn_it_is_and_what_they_do(client, session, phase, does):
     session.shown["next"] = None
-    session.shown["state"] |= {"starter": None, "to_move": "yellow"}
+    session.shown["state"] |= {"starter": None, "to_move": "yellow", "phase": phase, "points": 4 if phase == "move" else None}
     session.shown["game"] = "zamboni_wars"
-    assert re.search(r"<span>Yellow</span>\s*<span class=\"verb\">has the turn", client.get("/").text)
+    page = client.get("/").text
+    assert re.search(rf"<span>Yellow</span>\s*<span class=\"verb\">{does}<", page)
+    assert ('aria-label="die: 4"' in page) == (phase == "move")
 
 
 def test_what_may_be_said_is_said_by_a_button(client, session):

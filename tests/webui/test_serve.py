@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 import socket
+import urllib.error
 import urllib.request
 
 import pytest
 
+from referee.events import Record, Ruled
 from table.errors import InputError
-from webui.serve import listen, serve
+from webui import fanout, serve
+from webui.serve import listen, serving
 
 
 def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
@@ -30,11 +33,6 @@ def test_an_address_that_cannot_be_had_is_one_line(host, port):
     assert "\n" not in str(caught.value)
 
 
-def test_too_few_threads_are_a_mistake_of_the_caller(app):
-    with listen(port=0) as listening, pytest.raises(ValueError, match="threads"):
-        serve(app, listening, threads=4)
-
-
 def test_streams_arrive_over_the_wire_as_they_come_and_pages_are_answered_beside_them(panel):
     with urllib.request.urlopen(f"{panel.url}/api/v1/stream?after=16", timeout=20) as stream:
         assert stream.readline() == b"event: hello\n"
@@ -45,16 +43,56 @@ def test_streams_arrive_over_the_wire_as_they_come_and_pages_are_answered_beside
             assert answer.status == 200
 
 
-def test_open_streams_never_take_the_last_threads(panel):
-    streams = [urllib.request.urlopen(f"{panel.url}/api/v1/stream?after=16", timeout=20) for _ in range(12)]
-    with pytest.raises(urllib.error.HTTPError, match="503") as caught:
-        urllib.request.urlopen(f"{panel.url}/api/v1/stream", timeout=20)
-    assert b"12 live connections" in caught.value.read()
-    caught.value.close()
+def test_streams_hold_no_threads_and_all_are_told(panel):
+    streams = [urllib.request.urlopen(f"{panel.url}/api/v1/stream?after=16", timeout=20) for _ in range(40)]
+    panel.change(record=True)
+    for stream in streams:
+        assert next(line for line in iter(stream.readline, b"") if line.startswith(b"id: ")) == b"id: 17\n"
     with urllib.request.urlopen(f"{panel.url}/", timeout=20) as page:
         assert page.status == 200
     for stream in streams:
         stream.close()
+
+
+def opened(url):
+    """A stream, as soon as there is a place for it."""
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=20)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                if refused.code != 503:
+                    raise
+
+
+@pytest.fixture
+def served(app, session, monkeypatch):
+    """The panel's address; it is served by this process."""
+    session.served = True
+    monkeypatch.setattr(serve, "MOST_STREAMS", 1)
+    with listen(port=0) as listening, serving(app, listening):
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_who_hung_up_gives_the_place_back(served):
+    for _ in range(3):
+        with opened(f"{served}/api/v1/stream") as stream:
+            assert stream.readline() == b"event: hello\n"
+
+
+def test_one_who_does_not_read_is_dropped_and_the_next_hears_everything(session, served, monkeypatch):
+    monkeypatch.setattr(fanout, "STALLED_S", 0.2)
+    ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
+    host, port = served.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as deaf:
+        deaf.sendall(f"GET /api/v1/stream?after=16 HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        deaf.recv(1)
+        session.kept += [Record(seq=seq, session=1, at_ms=0, event=ruled) for seq in range(17, 97)]
+        other = opened(f"{served}/api/v1/stream?after=16")
+    monkeypatch.setattr(fanout, "STALLED_S", 20.0)
+    heard = [int(line[4:]) for line in iter(other.readline, b"id: 96\n") if line.startswith(b"id: ")]
+    assert heard == list(range(17, 96))
+    other.close()
 
 
 def test_an_interrupt_ends_it_at_once_though_somebody_listens(panel):

@@ -14,6 +14,7 @@ from engines.icefloe.state import State
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.session import Session
+from referee.story import Stories
 from webui import create_app
 from webui.access import Access
 from webui.codes import Codes
@@ -22,6 +23,17 @@ VOTING = (
     "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; "
     "tile -; sunk -; winners -; board a2=A2+AA+FA a3=Mn+ES b2=A3 c2=Ma+EC c4=Aa+DA d1=C4+BC e3=An+AS e4=M5; "
     "rulings done=stands stay=may corners=may muted_coins=may."
+)
+PATHS = (
+    "/",
+    "/?view=near",
+    "/?view=photo",
+    "/api/v1/state",
+    "/api/v1/records",
+    "/sessions",
+    "/sessions/1",
+    "/sessions/1?at=2",
+    "/sessions/1/session.zip",
 )
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -46,9 +58,10 @@ def begin(tmp_path, live, as_host):
         own_codes = shutil.copy(codes, tmp_path / f"{name}.json")
         log = Log(tmp_path / f"{name}.log")
         started = SessionStarted(game="icefloe", players=("red", "blue", "yellow"), camera="folder frames")
-        session = Session.begin(log, started, games={"icefloe": Begun()})
+        games = {"icefloe": Begun()}
+        session = Session.begin(log, started, games=games)
         opened.extend((session, log))
-        app = create_app(session, live, access=Access(Codes(own_codes)))
+        app = create_app(session, live, access=Access(Codes(own_codes)), stories=Stories(log.path, games))
         return SimpleNamespace(session=session, app=app, client=as_host(app))
 
     yield make

@@ -61,6 +61,27 @@ function later(ms) {
   }, ms);
 }
 
+// ---- one of the things that may be done, picked out on the board ------------------------------------------------------
+
+let picked = "";
+
+function pick(index) {
+  picked = index;
+  document.querySelector(".plan")?.classList.toggle("has-pick", index !== "");
+  for (const one of document.querySelectorAll("[data-option]")) one.classList.toggle("is-picked", one.dataset.option === index);
+}
+
+function choose(event) {
+  const row = event.target.closest(".option-row[tabindex]");
+  if (row) pick(row.dataset.option === picked ? "" : row.dataset.option);
+}
+
+document.addEventListener("click", choose);
+document.addEventListener("keydown", (event) => event.key === "Enter" && choose(event));
+document.addEventListener("exchanged", () => pick(document.querySelector(`.option-row[data-option="${picked}"]`) ? picked : ""));
+
+// ---- the views of the table ---------------------------------------------------------------------------------------------
+
 document.addEventListener("click", (event) => {
   const view = event.target.closest("a[data-view]");
   if (!view) return;

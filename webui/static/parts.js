@@ -24,6 +24,7 @@ function exchange(page, answersForm = false) {
     old.replaceWith(fresh);
     if (focused) document.getElementById(focused)?.focus();
   }
+  document.dispatchEvent(new Event("exchanged"));
   const said = document.querySelector("[data-aloud]").textContent.trim();
   if (spoken.textContent !== said) spoken.textContent = said;
 }
@@ -35,8 +36,11 @@ function beingFilled(part) {
 
 // ---- asking for the page: one question at a time, the newest wins ---------------------------------------------------
 
+const AGAIN_MS = 1_000; // a page that did not come is asked for again so soon
+
 let asking = false;
 let askAgain = false;
+let again;
 
 export async function refresh() {
   if (asking) return (askAgain = true);
@@ -47,6 +51,8 @@ export async function refresh() {
     if (answer.ok) exchange(parse(await answer.text()));
   } catch {
     heard = false;
+    clearTimeout(again);
+    again = setTimeout(refresh, AGAIN_MS);
   }
   asking = false;
   if (askAgain) {
@@ -70,6 +76,7 @@ export async function show(frame) {
   try {
     await next.decode();
     camera.src = next.src;
+    document.getElementById("backdrop")?.setAttribute("href", next.src);
     camera.dataset.frame = frame;
   } catch {
     // No picture yet, or the camera is lost; the status says so.

@@ -1,0 +1,241 @@
+"""Open every page in Chromium: how soon it paints on a slow machine, what it fetches, and pictures of it.
+
+The game is simulated and refereed as `rinkside demo` does, then stands still.  Paint is timed with the processor four times slower.
+`make pictures` takes the pictures only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cv2
+import numpy as np
+from flask import Flask
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from benchmarks.accuracy import ROOT
+from referee.guides import CornersGuide, LensGuide
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import opening
+from referee.ruler import Ruler
+from referee.session import Session
+from referee.simulated_table import demo_setup
+from referee.simulation import simulated_table
+from vision.cameras import CameraPort
+from vision.frame import Frame
+from vision.watch import Watch
+from webui import create_app, create_corners_app, create_lens_app, create_ruler_app
+from webui.openapi import BASE
+from webui.serve import listen, serving
+
+PICTURES = ROOT / "docs" / "pictures" / "pages"
+SIZES = {390: 844, 1024: 768, 1920: 1080}
+WEBP_QUALITY = 50
+SLOWER, LOADS = 4, 5
+RULINGS = 5
+"""A game stands still after so many."""
+
+
+class Stopping:
+    """A camera that waits once there were enough rulings."""
+
+    def __init__(self, camera: CameraPort, view: Callable[[], dict[str, object]]) -> None:
+        self._camera, self._view = camera, view
+        self.name, self.simulated, self.close = camera.name, camera.simulated, camera.close
+        self.enough, self.over = threading.Event(), threading.Event()
+        self.last: Frame | None = None
+
+    def read(self) -> Frame | None:
+        view = self._view()
+        rulings = [verdict for verdict in view["verdicts"] if verdict["kind"] in ("ruled", "noted")]
+        if len(rulings) >= RULINGS and view["phase"] == "playing":
+            self.enough.set()
+            self.over.wait()
+            return None
+        self.last = self._camera.read()
+        return self.last
+
+
+class Film:
+    """A camera that gives these pictures."""
+
+    name, simulated = "film", True
+
+    def __init__(self, *frames: Frame) -> None:
+        self._frames = list(frames)
+
+    def read(self) -> Frame | None:
+        return self._frames.pop(0) if self._frames else None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its name, the server it is on, its path, and the code to come in with; a seat is taken where it `sits`."""
+
+    name: str
+    server: str
+    path: str
+    code: str
+    sits: bool = False
+
+
+@contextmanager
+def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
+    """The panel of a game of Ice Boule that has been going on for a while, and its last picture."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        setup = demo_setup()
+        log = stack.enter_context(Log(folder / "rinkside.log"))
+        session = Session.begin(
+            log, opening("ice_boule", setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+        )
+        stack.callback(session.close)
+        camera = Stopping(simulated_table(session, seed), session.view)
+        referee = Referee(camera, setup, Watch(), session)
+        thread = threading.Thread(target=referee.run)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(camera.over.set)
+        camera.enough.wait()
+        assert camera.last is not None
+        yield create_app(session, referee), camera.last
+
+
+def everything(app: Flask) -> list[str]:
+    """Paths of all pages of an application; those of one session are of the first."""
+    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and rule.arguments <= {"session"}]
+    paths = {rule.rule.replace("<int:session>", "1") for rule in rules if not rule.rule.startswith((BASE, "/static"))}
+    return sorted(path for path in paths if "." not in path)
+
+
+@contextmanager
+def places() -> Iterator[list[Place]]:
+    """All pages, served."""
+    with ExitStack() as stack:
+        found: list[Place] = []
+
+        def add(app: Flask, name: str, *only: str) -> None:
+            listening = stack.enter_context(listen(port=0))
+            stack.enter_context(serving(app, listening))
+            server = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            code = app.extensions["access"].codes.now.host if "access" in app.extensions else ""
+            found.extend(
+                Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, path == "/play") for path in only or everything(app)
+            )
+
+        boule, frame = stack.enter_context(game(3))
+        add(boule, "panel")
+        add(create_lens_app(LensGuide()), "lens", "/")
+        cards = np.array([[[x, y], [x + 90, y], [x + 90, y + 90], [x, y + 90]] for x, y in ((60, 60), (1100, 60), (1100, 800), (60, 800))], float)
+        add(create_corners_app(CornersGuide(frame.image, cards)), "corners", "/")
+        ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
+        ruler.run()
+        add(create_ruler_app(ruler), "ruler", "/")
+        yield found
+
+
+@contextmanager
+def visit(browser: Browser, place: Place, width: int = 1024) -> Iterator[Page]:
+    """A fresh browser that has come in, before it opens the page."""
+    context: BrowserContext = browser.new_context(viewport={"width": width, "height": SIZES[width]}, extra_http_headers={"Accept": "text/html"})
+    page = context.new_page()
+    if place.code and place.path != "/join":
+        page.goto(f"{place.server}/join#{place.code}")
+        page.wait_for_url(lambda url: "join" not in url)
+    if place.sits:
+        page.goto(place.server + place.path)
+        page.locator("button[name=seat]").first.click()
+        page.get_by_text("Give the seat back").wait_for(state="attached")
+    yield page
+    context.close()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """How a page came: first contentful paint with a slow processor, and what was fetched for it, without pictures."""
+
+    name: str
+    paint_ms: float
+    fetched_kb: float
+
+
+def opened(browser: Browser, place: Place) -> Opened:
+    """The median of some loads, with nothing kept from those before."""
+    paints, sizes = [], []
+    for _ in range(LOADS):
+        with visit(browser, place) as page:
+            protocol = page.context.new_cdp_session(page)
+            pictures: set[str] = set()
+            fetched: list[float] = []
+            protocol.send("Network.enable")
+            protocol.send("Network.setCacheDisabled", {"cacheDisabled": True})
+            protocol.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+            protocol.on(
+                "Network.requestWillBeSent", lambda told, pictures=pictures: pictures.add(told["requestId"]) if told["type"] == "Image" else None
+            )
+            protocol.on(
+                "Network.loadingFinished",
+                lambda told, pictures=pictures, fetched=fetched: fetched.append(0 if told["requestId"] in pictures else told["encodedDataLength"]),
+            )
+            page.goto(place.server + place.path, wait_until="load")
+            paints.append(page.evaluate(FIRST_PAINT))
+            sizes.append(sum(fetched) / 1000)
+    return Opened(place.name, statistics.median(paints), statistics.median(sizes))
+
+
+FIRST_PAINT = """() => new Promise((good) => {
+  const look = () => {
+    const [first] = performance.getEntriesByName("first-contentful-paint");
+    first ? good(first.startTime) : setTimeout(look, 20);
+  };
+  look();
+})"""
+
+
+def open_all(timed: bool = True) -> list[Opened]:
+    """Take the pictures of all pages; and open each, as often as it is timed."""
+    path = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
+    with places() as all_places, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        for place in all_places:
+            for width in SIZES:
+                photograph(browser, place, width)
+        return [opened(browser, place) for place in all_places] if timed else []
+
+
+def photograph(browser: Browser, place: Place, width: int) -> None:
+    """The whole page, as docs/pictures/pages keeps it."""
+    with visit(browser, place, width) as page:
+        page.goto(place.server + place.path, wait_until="load")
+        page.evaluate("Promise.all([...document.images].map((image) => image.decode().catch(() => 0)))")
+        image = cv2.imdecode(np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR)
+        (PICTURES / f"{place.name}-{width}.webp").write_bytes(cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes())
+
+
+def told(pages: list[Opened]) -> str:
+    """The pages in words, as they stand in docs/PANEL.md."""
+    rows = "\n".join(f"| {one.name} | {one.paint_ms:.0f} | {one.fetched_kb:.0f} |" for one in pages)
+    return f"""Every page in Chromium with the processor {SLOWER} times slower, the median of {LOADS} first loads.
+What is fetched is counted without pictures.
+
+| page | first paint, ms | fetched, kB |
+|---|---|---|
+{rows}
+"""
+
+
+if __name__ == "__main__":
+    open_all(timed=False)

@@ -1,0 +1,213 @@
+"""Looking back: sessions, moments, statistics, what is carried away and what is shared; all from a log that is only read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import cv2
+import numpy as np
+import pytest
+
+from engines import GAMES
+from referee.events import Noted, Ruled, SessionStarted
+from referee.log import Log
+from referee.session import Session
+from referee.story import Stories
+from table.observation import observation_document
+from table.setup import table_document
+from webui import create_app, create_later_app
+from webui.plots import around_target, on_squares, strips
+
+STORM = [
+    "throw red b3-b4>b4", "throw yellow e5", "throw blue b7",
+    "throw red off", "throw yellow off", "throw blue c1: yellow1 off",
+    *("throw red off", "throw yellow off", "throw blue off") * 3,
+    "capture blue1",
+]  # fmt: skip
+
+
+@pytest.fixture
+def log(tmp_path, live):
+    """A log with a session of Ice Boule, measured, one of Ice Storm, and one of IceFloe with votes that are not shown yet."""
+    with Log(tmp_path / "log.sqlite") as opened:
+        setup, seen = live.setup, live.latest.observation
+        names = {"blue": "Anna <A>", "yellow": "Ben"}
+        started = SessionStarted(
+            game="ice_boule", players=("blue", "yellow"), table=table_document(setup), names=names, started_utc="2026-11-21T14:00:00+00:00"
+        )
+        boule = Session.begin(opened, started)
+        boule.tick(1000)
+        boule.append(Ruled(verdict="accepted", code="boule.target", said="The green target stands.", moves=("target green",)))
+        gap = {"colour": "blue", "size": "large", "gap_mm": 57.52, "sigma_mm": 0.2, "on_target": False, "touching": False}
+        gap |= {"base_mm": [240.0, 150.0], "points_mm": [[0, 0, 0], [1, 1, 0]]}
+        document = observation_document(seen) | {"gaps": [gap]}
+        throw = Ruled(verdict="accepted", code="boule.throw", player="blue", said="Blue's piece lies 57.5 ± 0.4 mm from the target.", rests_on="Play",
+                      moves=("throw blue large 57.52: blue 57.52",), observation=document)  # fmt: skip
+        boule.tick(5000)
+        boule.append(throw, live.picture)
+        storm = Session.begin(opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), simulated=True))
+        for number, move in enumerate(STORM):
+            storm.tick(1000 * number)
+            storm.append(Ruled(verdict="accepted", code="storm.throw", said=f"{move}.", player=move.split()[1], moves=(move,)))
+        floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
+        moves = [str(move) for move in _to_the_vote()]
+        floe.append(Ruled(verdict="accepted", code="icefloe.move", said="All moved.", moves=tuple(moves)))
+        floe.append(Noted(code="icefloe.vote", said="Red has voted.", player="red", moves=("vote red 4",), secret=True))
+        yield opened, boule, storm, floe
+
+
+def _to_the_vote():
+    game = GAMES["icefloe"]
+    state = game.start(("red", "black", "blue"), {})
+    while state.phase != "vote":
+        move = next(move for move in game.legal_moves(state) if ":" in str(move))
+        yield move
+        state = game.play(state, move)
+
+
+@pytest.fixture
+def pages(log):
+    return create_later_app(Stories(log[0].path)).test_client()
+
+
+def test_the_list_has_every_session_the_newest_first(pages, log):
+    page = pages.get("/sessions").text
+    assert re.findall(r'href="/sessions/(\d+)"', page) == [str(session.id) for session in reversed(log[1:])]
+    assert "Anna &lt;A&gt;" in page
+    assert pages.get("/").text == page
+
+
+def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
+    assert "Nothing was refereed yet." in create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get("/sessions").text
+
+
+def test_every_moment_has_its_verdict_board_and_picture(pages, log):
+    boule = log[1]
+    target, throw = (record.seq for record in boule.records()[1:3])
+    page = pages.get(f"/sessions/{boule.id}").text
+    assert "Blue&#39;s piece lies 57.5" in page
+    assert "2 of 2" in page
+    assert f'src="/sessions/{boule.id}/frame/{throw}.jpg"' in page
+    assert page.count('class="piece') == 9
+    before = pages.get(f"/sessions/{boule.id}?at={target}").text
+    assert "The green target stands." in re.search(r'id="verdict".*?</section>', before, re.DOTALL)[0]
+    assert 'class="piece' not in before
+    assert "No picture is kept." in before
+    start = pages.get(f"/sessions/{boule.id}?at=0").text
+    assert "Before the first verdict" in start
+    assert "Nothing had been ruled yet." in start
+
+
+def test_a_moment_is_what_the_page_showed_then(log):
+    storm = log[2]
+    story = Stories(log[0].path).of(storm.id)
+    assert story.view(storm.records()[-1].seq) == storm.view()
+    assert [step.said for step in story.steps] == [f"{move}." for move in STORM]
+    middle = story.view(story.steps[2].seq)
+    assert middle["verdicts"][0]["said"] == f"{STORM[2]}."
+    assert middle["state"]["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
+
+
+def test_a_session_that_goes_on_is_read_as_far_as_it_is(log):
+    stories, boule = Stories(log[0].path), log[1]
+    first = stories.of(boule.id)
+    boule.tick(9000)
+    boule.append(Ruled(verdict="refused", code="boule.throw.turn", said="Not yet.", player="blue"))
+    again = stories.of(boule.id)
+    assert len(again.steps) == len(first.steps) + 1
+    assert again.ledgers[: len(first.ledgers)] == first.ledgers
+
+
+def test_the_pages_of_sessions_are_on_the_panel_too(log, live):
+    client = create_app(log[1], live, stories=Stories(log[0].path)).test_client()
+    page = client.get("/").text
+    assert 'href="/sessions"' in page
+    assert f'href="/sessions/{log[1].id}/verdict/' in page
+    assert client.get("/sessions").status_code == 200
+    assert create_app(log[1], live).test_client().get("/sessions").status_code == 404
+
+
+def test_pictures_are_those_of_their_own_session(pages, log, live):
+    seq = log[1].records()[-1].seq
+    assert pages.get(f"/sessions/{log[1].id}/frame/{seq}.jpg").data == live.picture
+    assert pages.get(f"/sessions/{log[2].id}/frame/{seq}.jpg").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/sessions/999", "/sessions/999/statistics", "/sessions/999/session.zip", "/sessions/999/verdict/3.png", "/sessions/x"]
+)
+def test_what_is_not_there_is_said(pages, path):
+    assert pages.get(path).status_code == 404
+
+
+def test_a_verdict_is_shared_as_a_picture(pages, log):
+    seq = log[1].records()[-1].seq
+    answer = pages.get(f"/sessions/{log[1].id}/verdict/{seq}.png")
+    image = cv2.imdecode(np.frombuffer(answer.data, np.uint8), cv2.IMREAD_COLOR)
+    assert answer.mimetype == "image/png"
+    assert image.shape[1] == 1200
+    assert image.shape[0] > 600
+    blue = (image[90:540].astype(int) @ (1, 0, -1)) > 100
+    assert blue[:, 700:].sum() > 200, "the drawing has its blue pieces"
+    assert pages.get(f"/sessions/{log[1].id}/verdict/{log[1].id}.png").status_code == 404
+    assert pages.get(f"/sessions/{log[2].id}/verdict/{log[2].records()[-1].seq}.png").status_code == 200, "without picture and table too"
+
+
+def test_a_session_is_carried_away(pages, log):
+    answer = pages.get(f"/sessions/{log[1].id}/session.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:
+        assert "records.jsonl" in archive.namelist()
+        assert len(archive.namelist()) == 2
+
+
+def test_votes_are_not_carried_away_while_the_session_goes_on(pages, log):
+    floe = log[3]
+    assert pages.get(f"/sessions/{floe.id}/session.zip").status_code == 409
+    assert f"/sessions/{floe.id}/session.zip" not in pages.get(f"/sessions/{floe.id}").text
+    assert "vote red 4" not in pages.get(f"/sessions/{floe.id}").text
+    floe.end("over")
+    assert pages.get(f"/sessions/{floe.id}/session.zip").status_code == 200
+
+
+def test_statistics_of_a_session(pages, log):
+    page = pages.get(f"/sessions/{log[1].id}/statistics").text
+    assert "How near they throw" in page
+    assert "Anna &lt;A&gt;: median 57.5 mm of 1 throws" in page
+    assert "Where they land about the target" in page
+    storm = pages.get(f"/sessions/{log[2].id}/statistics").text
+    took = re.findall(r'at=\d+">([^<]+)</a> <span class="quiet">([^<]+)<', storm)
+    assert took == [("Blue took yellow1", "knocked off the board"), ("Red took blue1", "red1 north on b4-b8")]
+    assert storm.count('class="heat"') == 3
+
+
+def test_statistics_of_all_sessions_leave_simulated_ones_out(pages):
+    assert "Blue took" not in pages.get("/statistics").text
+    assert "Blue took" in pages.get("/statistics?simulated=1").text
+
+
+def test_distances_stand_to_scale():
+    plot = strips({"Anna": [0.0, 10.0, 30.0], "Ben": [80.0], "Zoë": []})
+    anna, ben = plot.strips
+    scale = (plot.ticks[-1][0] - plot.ticks[0][0]) / plot.ticks[-1][1]
+    assert [x for x, _ in anna.dots] == pytest.approx([plot.ticks[0][0] + scale * mm for mm in (0, 10, 30)], abs=0.1)
+    assert (anna.median_mm, ben.median_mm) == (10.0, 80.0)
+    assert anna.low <= anna.median <= anna.high
+    assert ben.low == ben.median == ben.high
+    assert strips({"Anna": []}) is None
+
+
+def test_landings_are_counted_about_the_target():
+    class At:
+        def __init__(self, x_mm, y_mm):
+            self.x_mm, self.y_mm = x_mm, y_mm
+
+    heat = around_target([At(12, 3), At(14, 4), At(-30, -1)])
+    counts = {(cell.x * heat.side_mm, -(cell.y + 1) * heat.side_mm): cell.count for cell in heat.cells}
+    assert sum(counts.values()) == 3
+    assert heat.side_mm == 5
+    assert counts[10, 0] == 2
+    assert around_target([]) is None
+    board = on_squares([{"a1": 2, "h8": 1}, {"a1": 1}])
+    assert {(cell.x, cell.y): cell.count for cell in board.cells} == {(-4, 3): 3, (3, -4): 1}

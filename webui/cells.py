@@ -1,0 +1,40 @@
+"""The cells of every board by their names, in mm, table frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from table.boards import Board, Chessboard, Hex, Open
+from table.solids import Array
+
+FILES = "abcdefghijklmnopqrstuvwxyz"
+
+
+def cell_side_mm(board: Board) -> float:
+    """How far neighbouring cells are apart; 0 on open ground, which has none."""
+    match board:
+        case Open():
+            return 0.0
+        case Chessboard():
+            return board.square_mm
+        case _:
+            return board.cell_mm
+
+
+def cells_mm(board: Board) -> Mapping[str, Array]:
+    """Corners (n, 2) of the cells by name: `b4` by file and rank from the near left, on a hexagon `E5` by column and row."""
+    if isinstance(board, Open):
+        return {}
+    side = cell_side_mm(board)
+    if isinstance(board, Hex):
+        turns = np.radians(60 * np.arange(6) + (30 if board.orientation == "pointy" else 0))
+        corners = side / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
+        last = board.size - 1
+        return {f"{FILES[q + r + last].upper()}{r + last + 1}": middle + corners for (q, r), middle in board.middles().items()}
+    files, ranks = (board.files, board.ranks) if isinstance(board, Chessboard) else (board.cols, board.rows)
+    square = side * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    near_left = np.asarray(board.origin_mm)
+    return {f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square for rank in range(ranks) for file in range(files)}
