@@ -280,7 +280,8 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
     """Say whether cards, board and camera in PHOTO are still where table.json says; exit code 1 where they are not."""
     setup = load_table(table_path)
-    told = recheck_table(read_image(photo, setup).image, setup, read_image(before, setup).image if before else None)
+    there = locate(read_image(before, setup).image, setup) if before else None
+    told = recheck_table(read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None).said
     for sentence in told:
         click.echo(sentence)
     if told:

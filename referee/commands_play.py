@@ -19,6 +19,7 @@ import click
 
 import engines
 from calibration.recheck import recheck
+from calibration.redo import redo
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
 from referee.commands_pages import address_options, url
@@ -26,6 +27,7 @@ from referee.companion import Companion
 from referee.folders import log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
+from referee.moved import TableWatch
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
 from referee.simulated_table import demo_setup
@@ -117,7 +119,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, table=TableWatch(setup, table_path, recheck, redo)), listening, rig)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:

@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -180,13 +180,40 @@ class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
     decided_by: str
 
 
+class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
+    """Cards or board were seen not to lie where the table says, or to lie there again; or people had the table done anew, or play on as it is.
+
+    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture shows that one empty; without it, it is read as
+    before.  `decided_by` is empty for what the referee saw by itself.
+    """
+
+    said: str
+    table: dict[str, Any] = {}
+    decided_by: str = ""
+
+
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     """Nobody plays on in this session."""
 
     reason: str = ""
 
 
-Event = SessionStarted | Reopened | GameStarted | Ruled | Noted | Asked | Answered | Corrected | Undone | Declared | Paused | Resumed | SessionEnded
+Event = (
+    SessionStarted
+    | Reopened
+    | GameStarted
+    | Ruled
+    | Noted
+    | Asked
+    | Answered
+    | Corrected
+    | Undone
+    | Declared
+    | Paused
+    | Resumed
+    | TableChecked
+    | SessionEnded
+)
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from referee.events import (
     Ruled,
     SessionEnded,
     SessionStarted,
+    TableChecked,
     Undone,
 )
 from referee.ledger import Ledger
@@ -75,7 +76,7 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | SessionEnded():
+        case Asked() | Noted() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | TableChecked() | SessionEnded():
             return then
         case _:
             assert_never(event)

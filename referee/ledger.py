@@ -21,6 +21,7 @@ from referee.events import (
     Ruled,
     SessionEnded,
     SessionStarted,
+    TableChecked,
     Undone,
 )
 from table.boards import Board
@@ -143,7 +144,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return replace(now, paused=True)
         case Resumed():
             return replace(now, paused=False)
-        case Reopened():
+        case Reopened() | TableChecked():
             return now
         case SessionEnded():
             return replace(now, ended=True)

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import vision.observe
-from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted
+from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted, TableChecked
 from referee.facts import fact_of, told
 from referee.ledger import Games, Ledger, apply, begin
 from referee.log import LogReader
@@ -63,6 +64,8 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
                 yield Rejudged(record, not_judged=PEOPLE)
             case Reopened():
                 again.open(record)
+            case TableChecked() as event if event.table:
+                again.read_by(event.table, record)
         try:
             ledger = apply(ledger, record)
         except ValueError as error:
@@ -79,9 +82,14 @@ class _Again:
         """The program was started: with this table, and no memory of another."""
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
-        self._setup: Setup = parse_table(started.table, f"{self._log.path}: record {record.seq}: table")
+        self.read_by(started.table, record)
         self._empty = self._frame(record)
         self._ruled_on: dict[int, Observation | str] = {}
+
+    def read_by(self, table: dict[str, Any], record: Record) -> None:
+        """From here on tables are read by this one; no picture shows it empty."""
+        self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
+        self._empty = None
 
     def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""

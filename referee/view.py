@@ -24,8 +24,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                  {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said": "...", "rests_on": "ruling ice_boule.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
-         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone | declared
-          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
+         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone | declared | table
+          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | table | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled, Undone
+from referee.events import Answered, Asked, Corrected, Declared, Event, Noted, Record, Ruled, TableChecked, Undone
 from referee.ledger import Ledger
 
 VERDICTS_SHOWN = 30
@@ -169,6 +169,8 @@ def _verdict(event: Event) -> dict[str, Any] | None:
             line |= {"kind": "declared", "moves": list(event.moves)}
         case Undone():
             line |= {"kind": "undone", "refers_to": event.undoes}
+        case TableChecked():
+            line |= {"kind": "table", "verdict": "by hand" if event.decided_by else "table", "decided_by": event.decided_by or None}
         case _:
             return None
     if isinstance(event, Ruled | Noted | Asked | Answered):

@@ -22,6 +22,7 @@ from flask.testing import FlaskClient
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
 from referee.loop import Live
+from referee.moved import Wish
 from table.clearance import clearance
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
@@ -207,7 +208,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = Live(status="waiting", said="Waiting for blue's throw.", stamp=1, frame_seq=88, at_ms=22_000, observation=seen_end())
         self.picture: bytes | None = picture()
-        self.checks = 0
+        self.wishes: list[Wish] = []
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
@@ -215,8 +216,8 @@ class FakeLive:
     def jpeg(self) -> bytes | None:
         return self.picture
 
-    def check_again(self) -> None:
-        self.checks += 1
+    def wish(self, wish: Wish) -> None:
+        self.wishes.append(wish)
 
 
 @pytest.fixture
