@@ -96,10 +96,15 @@ def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
     frames = {path.name: read_image(path).image for path in paths}
     for name, image in frames.items():
-        if image.shape[1::-1] != (lens.width, lens.height):
-            got = f"{image.shape[1]} x {image.shape[0]} px"
-            raise InputError(f"{folder / name}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
+        check_size(str(folder / name), image, lens)
     return frames
+
+
+def check_size(where: str, image: Image, lens: Lens) -> None:
+    """Raises InputError for a picture of another size than the lens is for."""
+    if image.shape[1::-1] != (lens.width, lens.height):
+        got = f"{image.shape[1]} x {image.shape[0]} px"
+        raise InputError(f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
 
 
 def place_cards(

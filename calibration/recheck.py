@@ -55,7 +55,7 @@ class Checked:
     @property
     def said(self) -> tuple[str, ...]:
         """Everything, one sentence each."""
-        camera = (f"the camera has moved {_length(self.camera_mm)}",) if self.camera_mm is not None else ()
+        camera = (f"the camera has moved {_length(self.camera_mm)} over the board",) if self.camera_mm is not None else ()
         return (*self.elsewhere, *camera, *((self.reason,) if self.reason else ()))
 
 

@@ -67,7 +67,7 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
     if np.hypot(*shift.T).max() < MOVED_PX:
         return seen
     away_mm, _ = shift_over_board(seen.camera, before.camera, setup)
-    return replace(seen, notes=(*seen.notes, f"the camera has moved {away_mm:.1f} mm since the table was read last"))
+    return replace(seen, notes=(*seen.notes, f"the camera has moved {away_mm:.1f} mm over the board since the table was read last"))
 
 
 def _thumb(frame: Frame) -> Thumb:

@@ -186,7 +186,7 @@ def test_a_camera_that_moved_alone_is_said_to_do_no_harm_and_taken_by_a_tap(tabl
     table.show(by(one, cameras[1]), wish="redo")
     table.rest(by(one, cameras[2]), Checked(camera=cameras[2]))
     table.run()
-    assert table.told[told - 1].moved == ("The camera has moved 3.2 mm.", HARMLESS)
+    assert table.told[told - 1].moved == ("The camera has moved 3.2 mm over the board.", HARMLESS)
     assert not table.told[told - 1].held
     assert len(table.events(Ruled)) == 1
     assert table.told[-1].moved == ()
