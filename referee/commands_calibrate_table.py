@@ -179,9 +179,8 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
         f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle"
         for (one, other), apart in placed.apart_mm.items()
     ]
-    told.append(
-        f"{placed.frames} of {photographs} {'picture shows' if photographs == 1 else 'pictures show'} all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card."
-    )
+    show = "picture shows" if photographs == 1 else "pictures show"
+    told.append(f"{placed.frames} of {photographs} {show} all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
     if placed.lines_seen:
         told.append(f"The board ({kind}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its origin and axes are the table's.")
     told.append(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
