@@ -130,7 +130,9 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
         listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
-        why = f" ({listed})" if listed else ""
+        details = {out.detail for out in left_out}
+        common = f"; {details.pop()}" if len(details) == 1 and "" not in details else ""
+        why = f" ({listed}){common}" if listed else ""
         raise InputError(f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}")
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:

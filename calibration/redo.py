@@ -1,4 +1,4 @@
-"""A table done anew in the middle of a game: where cards and board lie now, from one picture, pieces on the table and all."""
+"""A table measured anew in the middle of a game: where cards and board lie now, from one picture, pieces on the table and all."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Referee:
         self._stopping.set()
 
     def wish(self, wish: Wish) -> None:
-        """People want the table done anew, or to play on as it is; returns at once, from any thread, and is done on the next table at rest."""
+        """People want the table measured anew, or to play on as it is; returns at once, from any thread, and is done on the next table at rest."""
         if self._table is not None:
             self._table.wish(wish)
             self._tell_moved()

@@ -1,4 +1,4 @@
-"""Whether cards, board and camera are where `table.json` says, all through a game; and the table done anew when people want it."""
+"""Whether cards, board and camera are where `table.json` says, all through a game; and the table measured anew when people want it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from table.observation import Camera, Observation, Unusable
 from table.setup import Setup, save_table, table_document
 from vision.frame import Image
 
-HOLDS = "Nothing is ruled until that is put back, or the table is done anew."
+HOLDS = "Nothing is ruled until that is put back, or the table is measured anew."
 PLAYED_ON = "Played on all the same: lengths may be wrong by as much."
-HARMLESS = "That does no harm: its place is found anew by the fiducials, and lengths hold."
-SOON = "The table is done anew as soon as it is at rest and no hand is over it."
+HARMLESS = "That does no harm: the fiducials tell its new place, and lengths hold."
+SOON = "The table is measured anew as soon as it is at rest and no hand is over it."
 DECIDED_BY = "players"
 
 Wish = Literal["redo", "play on"]
@@ -45,7 +45,7 @@ class TableWatch:
     """
 
     def __init__(self, setup: Setup, path: Path, check: Check, redo: Redo) -> None:
-        """A table that is done anew is written to `path`; what was there is kept beside it."""
+        """A table that is measured anew is written to `path`; what was there is kept beside it."""
         self.setup = setup
         self._path, self._check, self._redo = path, check, redo
         self._looked_at: Camera | str | None = None
@@ -57,7 +57,7 @@ class TableWatch:
         self._wish: Wish | None = None
 
     def wish(self, wish: Wish) -> None:
-        """People want the table done anew, or to play on although something lies elsewhere."""
+        """People want the table measured anew, or to play on although something lies elsewhere."""
         with self._lock:
             self._wish = wish
 
@@ -87,7 +87,7 @@ class TableWatch:
         if wish == "play on":
             return self._play_on()
         news = self._look(image)
-        return self._done_anew(image) if wish == "redo" else news
+        return self._measure_anew(image) if wish == "redo" else news
 
     def _look(self, image: Image) -> TableChecked | None:
         before, now = self._last, self._check(image, self.setup, self._base)
@@ -108,7 +108,7 @@ class TableWatch:
         self._accepted, self._refusal = _things(self._last), ""
         return TableChecked(said=" ".join(self.said), decided_by=DECIDED_BY)
 
-    def _done_anew(self, image: Image) -> TableChecked | None:
+    def _measure_anew(self, image: Image) -> TableChecked | None:
         """Cards and board measured anew; where nothing lies elsewhere, the camera's place alone is taken for the usual one."""
         if not self._last.elsewhere:
             self._base = self._last.camera
@@ -119,12 +119,12 @@ class TableWatch:
             keep_last(self._path)
             save_table(setup, self._path)
         except InputError as error:
-            self._refusal = f"The table could not be done anew and stays as it was: {error}."
+            self._refusal = f"The table could not be measured anew and stays as it was: {error}."
             return None
         self.setup, self._base = setup, moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
         changed = ", and ".join(moved.elsewhere) or "nothing lies farther from where it was than can be told"
-        said = f"The table was done anew: {changed}. It is read by the new places from here on."
+        said = f"The table was measured anew: {changed}. It is read by the new places from here on."
         return TableChecked(said=said, table=table_document(setup), decided_by=DECIDED_BY)
 
 

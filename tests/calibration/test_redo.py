@@ -1,4 +1,4 @@
-"""A table done anew in the middle of a game, from pictures: by hand, and through the loop and its panel."""
+"""A table measured anew in the middle of a game, from pictures: by hand, and through the loop and its panel."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_why_a_table_cannot_be_done_anew_is_one_line(ground):
         assert "\n" not in str(error.value)
 
 
-def test_in_a_game_the_panel_tells_holds_and_does_it_anew_by_a_tap(ground, tmp_path):
+def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, tmp_path):
     from webui import create_app
 
     path = tmp_path / "table.json"

@@ -135,7 +135,7 @@ def test_nothing_is_ruled_while_a_card_lies_elsewhere_until_it_is_put_back(table
     assert kinds == [Ruled, TableChecked, TableChecked, Ruled]
 
 
-def test_one_tap_does_the_table_anew_and_play_goes_on_by_it(table, seen, piece, cameras):
+def test_one_tap_measures_the_table_anew_and_play_goes_on_by_it(table, seen, piece, cameras):
     one, two = seen(0, piece("red", 50, 50)), seen(0, piece("red", 50, 50), piece("blue", 90, 50))
     marker = table.setup.fiducials.markers[2]
     moved = replace_marker(table.setup, marker, 4.0)
@@ -146,7 +146,7 @@ def test_one_tap_does_the_table_anew_and_play_goes_on_by_it(table, seen, piece, 
     table.rest(by(two, cameras[2]))
     referee = table.run()
     noted, redone = table.events(TableChecked)
-    assert redone.said == "The table was done anew: card 2 lies 4.0 mm from where it was. It is read by the new places from here on."
+    assert redone.said == "The table was measured anew: card 2 lies 4.0 mm from where it was. It is read by the new places from here on."
     assert (noted.table, noted.decided_by, redone.decided_by) == ({}, "", "players")
     assert decode(encode(redone), "log") == redone
     assert load_table(table.path) == moved == referee.setup
@@ -167,7 +167,7 @@ def test_what_cannot_be_done_anew_says_why_and_people_may_play_on(table, seen, p
     table.rest(by(two, cameras[0]))
     good = table.path.read_text()
     table.run()
-    refused = "The table could not be done anew and stays as it was: expected four flat cards, and card 1 is bent."
+    refused = "The table could not be measured anew and stays as it was: expected four flat cards, and card 1 is bent."
     assert table.told[tried - 1].moved == ("Card 1 lies 2.0 mm from where it was.", "The board lies 12 mm from where it was.", HOLDS, refused)
     assert table.path.read_text() == good
     assert not table.path.with_name("table.json.bak").exists()

@@ -228,7 +228,7 @@ def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
     assert [name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()] == list("abcdefgh")
 
 
-def test_what_has_moved_is_said_with_a_tap_to_do_the_table_anew(client, live):
+def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, live):
     same = {"Sec-Fetch-Site": "same-origin"}
     assert 'id="redo"' not in client.get("/").text
     live.become(moved=("Card 2 lies 4.1 mm from where it was.", "Nothing is ruled."), held=True)
