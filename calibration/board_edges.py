@@ -42,6 +42,11 @@ class BoardEdges:
     look: Literal["step", "line", "rim"]
     spacing_mm: float
 
+    def share(self, seen: NDArray[np.intp] | NDArray[np.bool_]) -> float:
+        """The share of edges that are seen, by index or mask, in the direction in which the fewest are: lines that all run one way tell no place."""
+        some, every = (np.linalg.eigvalsh(normals.T @ normals)[0] for normals in (self.normals[seen], self.normals))
+        return float(some / every)
+
     def measure(self, image: Image, edges_px: Array, normals_px: Array) -> tuple[Array, NDArray[np.bool_]]:
         """How far along its normal each edge (n, 2) is from where it was thought, px, and which can be trusted."""
         match self.look:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.board_edges import BoardEdges
-from table.boards import Board, Hex
+from calibration.cards_fit import laid
+from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.solids import Array
 from vision.frame import Image
@@ -19,6 +20,7 @@ LEAST_LIKE = 0.25
 """Correlation of a board's lines with the edges in the picture below which it is not there."""
 STAGES = ((2.0, 1.5, None), (1.0, 0.25, 1.5))
 """Millimetres a pixel, degrees a step, and how many degrees either way: first all that look different."""
+NEAR_CELLS, NEAR_DEG = 0.45, 6.0
 BLUR_MM, MARGIN_MM, BEYOND_MM = 2.0, 12.0, 60.0
 """Width of a line, 1 sigma; what has to be free of lines around a board; how far beyond the cards it may reach."""
 BRIGHTEST = 99.5
@@ -36,17 +38,21 @@ class Face:
     cards_mm: Array
 
 
-def find_board(face: Face, board: Board, lines: BoardEdges) -> Array:
+def find_board(face: Face, board: Board, lines: BoardEdges, near: Array | None = None) -> Array:
     """The place [x, y, heading in rad] of the board; raises InputError where it is not seen.
 
-    Of all headings at which it looks the same, the one nearest to that of the cards 3 and 2.
+    Of all headings at which it looks the same, the one nearest to that of the cards 3 and 2.  Looked for less than half a cell and a few
+    degrees from the place `near`, if there is one: pieces can make a board look like itself a cell away.
     """
     along = face.cards_mm[2].mean(axis=0) - face.cards_mm[3].mean(axis=0)
-    like, place = -1.0, np.array([0.0, 0.0, np.arctan2(along[1], along[0])])
+    like, place = -1.0, np.array([0.0, 0.0, np.arctan2(along[1], along[0])]) if near is None else near
     for step_mm, step_deg, reach_deg in STAGES:
         view, low = _from_above(face, step_mm)
-        reach = reach_deg or (30.0 if isinstance(board, Hex) else 45.0)
-        tried = [(*_match(view, low, lines, angle, step_mm), angle) for angle in place[2] + np.radians(np.arange(-reach, reach + 0.01, step_deg))]
+        reach = reach_deg or (NEAR_DEG if near is not None else 30.0 if isinstance(board, Hex) else 45.0)
+        around = None if near is None else _Around(near, NEAR_CELLS * _cell_mm(board))
+        tried = [
+            (*_match(view, low, lines, angle, step_mm, around), angle) for angle in place[2] + np.radians(np.arange(-reach, reach + 0.01, step_deg))
+        ]
         like, at, angle = max(tried, key=lambda one: one[0])
         place = np.array([*at, angle])
     if like < LEAST_LIKE:
@@ -75,7 +81,35 @@ def _from_above(face: Face, step_mm: float) -> tuple[NDArray[np.float32], Array]
     return np.asarray(cv2.GaussianBlur(strength, (0, 0), BLUR_MM / step_mm), np.float32), low
 
 
-def _match(view: NDArray[np.float32], low: Array, lines: BoardEdges, angle: float, step_mm: float) -> tuple[float, Array]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Around:
+    """A place, and how far from there the middle of the lines may be, mm."""
+
+    place: Array
+    reach_mm: float
+
+    def allows(self, shape: tuple[int, ...], first_mm: Array, lines: BoardEdges, turn: Array, step_mm: float) -> NDArray[np.bool_]:
+        """Of origins on a grid of this shape that begins at a point (2,), those with the lines' middle in reach."""
+        middle = lines.points_mm.mean(axis=0)
+        wanted = laid(self.place, middle[None])[0] - middle @ turn
+        y, x = np.indices(shape)
+        return np.asarray(np.hypot(first_mm[0] + step_mm * x - wanted[0], first_mm[1] + step_mm * y - wanted[1]) < self.reach_mm)
+
+
+def _cell_mm(board: Board) -> float:
+    """How far apart places are at which a board looks much like itself."""
+    match board:
+        case Chessboard():
+            return board.square_mm
+        case Coasters():
+            return board.coaster_mm
+        case Hex() | Tiles():
+            return board.cell_mm
+        case Open():
+            raise ValueError("open ground has no cells")
+
+
+def _match(view: NDArray[np.float32], low: Array, lines: BoardEdges, angle: float, step_mm: float, around: _Around | None) -> tuple[float, Array]:
     """How well the lines at a heading fit at best (correlation), and where the board's origin (2,) mm is then."""
     c, s = np.cos(angle), np.sin(angle)
     turn = np.array([[c, s], [-s, c]])
@@ -94,5 +128,8 @@ def _match(view: NDArray[np.float32], low: Array, lines: BoardEdges, angle: floa
         cv2.fillConvexPoly(asked, inside, 0.0)
         asked = cv2.dilate(asked, np.ones((3, 3), np.uint8), iterations=round(MARGIN_MM / step_mm))
     like = cv2.matchTemplate(view, cv2.GaussianBlur(drawn, (0, 0), BLUR_MM / step_mm), cv2.TM_CCOEFF_NORMED, mask=asked)
-    _, best, _, at = cv2.minMaxLoc(np.where(np.isfinite(like), like, -1.0))
+    allowed = np.isfinite(like)
+    if around is not None:
+        allowed &= around.allows(like.shape, low - corner, lines, turn, step_mm)
+    _, best, _, at = cv2.minMaxLoc(np.where(allowed, like, -1.0))
     return float(best), low + step_mm * np.array(at) - corner

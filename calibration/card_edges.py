@@ -44,6 +44,5 @@ def edge_samples(number: int, dictionary: str) -> tuple[Array, Array]:
 
 def refuse_mirrored(image: Image, fiducials: Fiducials) -> None:
     """Raises InputError where a mirror shows fiducials that the picture (h, w, 3) itself does not."""
-    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
-    if not detect_markers(grey, fiducials).corners_px and detect_markers(np.ascontiguousarray(grey[:, ::-1]), fiducials).corners_px:
+    if not detect_markers(image, fiducials).corners_px and detect_markers(np.ascontiguousarray(image[:, ::-1]), fiducials).corners_px:
         raise InputError("expected a picture as the camera sees it, but it is mirrored; switch mirroring off")

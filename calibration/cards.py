@@ -18,6 +18,7 @@ from scipy.optimize import OptimizeResult, least_squares
 from calibration.board_edges import board_edges
 from calibration.board_find import Face, find_board
 from calibration.card_edges import edge_samples, refuse_mirrored
+from calibration.cards_before import kept
 from calibration.cards_fit import (
     BOARD,
     CARDS,
@@ -95,21 +96,33 @@ def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
     frames = {path.name: read_image(path).image for path in paths}
     for name, image in frames.items():
-        if image.shape[1::-1] != (lens.width, lens.height):
-            got = f"{image.shape[1]} x {image.shape[0]} px"
-            raise InputError(f"{folder / name}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
+        check_size(str(folder / name), image, lens)
     return frames
 
 
+def check_size(where: str, image: Image, lens: Lens) -> None:
+    """Raises InputError for a picture of another size than the lens is for."""
+    if image.shape[1::-1] != (lens.width, lens.height):
+        got = f"{image.shape[1]} x {image.shape[0]} px"
+        raise InputError(f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
+
+
 def place_cards(
-    frames: Mapping[str, Image], lens: Lens, side_mm: float, board: Board | None = None, height_mm: float = 0.0, corners_px: Array | None = None
+    frames: Mapping[str, Image],
+    lens: Lens,
+    side_mm: float,
+    board: Board | None = None,
+    height_mm: float = 0.0,
+    corners_px: Array | None = None,
+    before_mm: Array | None = None,
 ) -> Placed:
     """Where cards 0 to 3 lie, and a board of known kind with its face so much higher than they.
 
     `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left, where it is not to be looked for; without
     a board they are those of open ground.  With neither, the ground lies between the cards' inner corners.  The board's origin and axes
-    are the table's; of open ground, the near left corner, and the way to the near right one.  Raises InputError where no photograph
-    shows all four cards, something does not fit, or the board is not seen.
+    are the table's; of open ground, the near left corner, and the way to the near right one.  With `before_mm` (4, 4, 2), the cards' corners
+    as they lay before, the ground's frame stays where most cards have it, and the board is looked for near its place there.  Raises InputError
+    where no photograph shows all four cards, something does not fit, or the board is not seen.
     """
     seen = detect_cards(frames)
     known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
@@ -120,17 +133,21 @@ def place_cards(
     lines, lines_seen = board_edges(board) if board else None, 0.0
     if corners_px is not None:
         corners_px = _on_face(corners_px, state, lens, height_mm)
+    near = kept(before_mm, card_corners(state, side_mm)).place if before_mm is not None else None
     if board is not None and lines is not None:
         known = replace(known, lines=lines, height_mm=height_mm)
-        if corners_px is None:
+        if near is not None and _shows(images[0], np.concatenate([state, near, [0.0]]), known):
+            place = near
+        elif corners_px is None:
             face = Face(images[0], lambda points: project_plane(points, state, 0, lens, height_mm), card_corners(state, side_mm))
-            place = find_board(face, board, lines)
+            place = find_board(face, board, lines, near)
         else:
             place = _fitted(board.outline(), corners_px)
         state, measured, fit = _fit(np.concatenate([state, place, [0.0]]), images, known)
         lines_seen = _check_board(state, measured, known)
     else:
         board, place = _ground(card_corners(state, side_mm) if corners_px is None else corners_px)
+        place = place if near is None else near
     covariance = _covariance(np.asarray(fit.jac), rms, measured)
     by_state = _by_state(state, known, place)
     middles = np.vstack([np.zeros(2), state[:PLACES].reshape(3, 3)[:, :2]])
@@ -148,6 +165,12 @@ def _fit(state: Array, images: list[Image], known: Known) -> tuple[Array, list[M
         fit = least_squares(residuals, state, args=(measured, known), loss="huber", f_scale=ROBUST_PX, x_scale="jac", max_nfev=30)
         state = np.asarray(fit.x)
     return state, measured, fit
+
+
+def _shows(image: Image, state: Array, known: Known) -> bool:
+    """Are the board's lines seen in the first photograph where a state has them?"""
+    board = measure(image, state, 0, known).board
+    return known.lines is not None and board is not None and known.lines.share(board.which) > LEAST_LINES
 
 
 def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
@@ -175,9 +198,8 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
 def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
     """The share of the board's lines that is seen; raises InputError where they are not where they should be."""
     assert known.lines is not None
-    count, start = len(known.lines.points_mm), sum(len(photo.cards.which) for photo in measured)
-    boards = [photo.board for photo in measured if photo.board]
-    seen = sum(len(board.which) for board in boards) / (count * len(boards))
+    start, boards = sum(len(photo.cards.which) for photo in measured), [photo.board for photo in measured if photo.board]
+    seen = float(np.mean([known.lines.share(board.which) for board in boards]))
     if seen < LEAST_LINES:
         raise InputError(
             f"expected the board's lines where its kind and sizes have them, but only {100 * seen:.0f} % are seen there; "
@@ -192,7 +214,7 @@ def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
 def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
     """Photographs that show all four cards, and their corners (4, 4, 2) px."""
     wanted = Fiducials(markers=tuple(Marker(id=card, corners_mm=((0, 10), (10, 10), (10, 0), (0, 0))) for card in CARDS), dictionary=DICTIONARY)
-    found = {name: detect_markers(np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8), wanted) for name, image in frames.items()}
+    found = {name: detect_markers(image, wanted) for name, image in frames.items()}
     for name, detected in found.items():
         if detected.twice:
             raise InputError(f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take one away")

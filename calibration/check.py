@@ -141,8 +141,7 @@ def _middles(image: Image, ids: tuple[int, ...], camera: Camera, setup: Setup, n
     """Middles (n, 2) mm of fiducials by their corners, which lie in the plane of the table's own; raises InputError."""
     dictionary = setup.fiducials.dictionary
     wanted = Fiducials(markers=tuple(Marker(id=id_, corners_mm=((0, 9), (9, 9), (9, 0), (0, 0))) for id_ in ids), dictionary=dictionary)
-    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
-    found = detect_markers(grey, wanted)
+    found, grey = detect_markers(image, wanted), cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     middles = []
     for id_ in ids:
         if id_ in found.twice:

@@ -15,6 +15,7 @@ import numpy as np
 
 from calibration.lens_solve import MODELS, Solved, information, inverse, noise_px2, posed, solve
 from calibration.lens_views import LEAST_VIEWS, LeftOut, View
+from calibration.shown import beside
 from table.errors import InputError
 from table.setup import Lens
 from table.solids import Array
@@ -82,7 +83,8 @@ def calibrate_lens(views: tuple[View, ...], size_px: tuple[int, int]) -> Calibra
     focal = solved.lens.matrix[0][0]
     if not (sigma := math.sqrt(covariance[0, 0])) < WORST_FOCAL_SHARE * focal:
         advice = "tilt the target more, hold it nearer, and reach all corners of the picture"
-        raise InputError(f"expected views that tell the focal length to 1 %, got {focal:.0f} px, sigma {sigma:.0f}; {advice}")
+        told = beside(100 * sigma / focal, 100 * WORST_FOCAL_SHARE, 1)
+        raise InputError(f"expected views that tell the focal length to {100 * WORST_FOCAL_SHARE:g} % (1 sigma), they tell it to {told} %; {advice}")
     judged = tuple(_judged(view, pose, residual) for view, pose, residual in zip(kept, solved.poses, solved.residuals_px, strict=True))
     held_out_px = {name: _rms(np.concatenate(list(residuals))) for name, residuals in held_out.items()}
     return Calibrated(solved.lens, model, covariance, _rms(np.concatenate(solved.residuals_px)), held_out_px, judged, left_out)

@@ -18,6 +18,7 @@ from calibration.lens_places import WELL_COVERED, Place, best_place, cells_of, p
 from calibration.lens_solve import MODELS, information, inverse, lens_of, noise_px2, placed
 from calibration.lens_target import Found, NotFound, Target
 from calibration.lens_views import LEAST_TILTED, LEAST_VIEWS, TILTED, LeftOut, View, apart_px, convergence, usable_view
+from calibration.shown import beside
 from table.setup import Lens
 from table.solids import Array
 
@@ -101,11 +102,12 @@ class Guidance:
         covered = self.covered
         if (share := float(covered.mean())) < WELL_COVERED:
             bare = f" ({', '.join(parts_without(covered))})" if covered.any() else ""
-            lacks.append(f"corners in {100 * (WELL_COVERED - share):.0f} % more of the picture{bare}")
+            lacks.append(f"corners in {beside(100 * (WELL_COVERED - share), 0, 0)} % more of the picture{bare}")
         if len(self.taken) >= FIRST_SOLVED:
             for said, names in (("focal length", ("fx", "fy")), ("middle of the picture", ("cx", "cy"))):
                 if (share := Z_95 * max(self.sigma[name] for name in names) / self.lens.matrix[0][0]) > GOOD_SHARE:
-                    lacks.append(f"the {said} better than ±{100 * share:.2f} % of the focal length, ±{100 * GOOD_SHARE:.2f} % is enough")
+                    now, enough = beside(100 * share, 100 * GOOD_SHARE, 2), f"{100 * GOOD_SHARE:.2f}"
+                    lacks.append(f"the {said} better than ±{now} % of the focal length, ±{enough} % is enough")
         return tuple(lacks)
 
     @property

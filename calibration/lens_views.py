@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from calibration.lens_target import MOST_BLUR_PX, Found, NotFound, Target
+from calibration.shown import beside
 from table.errors import InputError
 from table.solids import Array
 from vision.cameras.files import read_image
@@ -108,7 +109,7 @@ def _view(name: str, grey: Image, size: tuple[int, int], target: Target, others:
 def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
     """A target that was found as a view, unless it is blurred or its corners are less than `same_px` from those of another."""
     if found.blur_px > MOST_BLUR_PX:
-        detail = f"edges are {found.blur_px:.1f} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
+        detail = f"edges are {beside(found.blur_px, MOST_BLUR_PX, 1)} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
         return LeftOut(name, "it is blurred", detail)
     view = View(name, found.target_mm, found.pixels)
     same = next((other.name for other in others if apart_px(view, other) < same_px), None)
@@ -129,7 +130,9 @@ def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) 
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
         listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
-        why = f" ({listed})" if listed else ""
+        details = {out.detail for out in left_out}
+        common = f"; {details.pop()}" if len(details) == 1 and "" not in details else ""
+        why = f" ({listed}){common}" if listed else ""
         raise InputError(f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}")
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:

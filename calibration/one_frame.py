@@ -22,7 +22,7 @@ from table.boards import Board
 from table.errors import InputError
 from table.setup import Fiducials, Lens, rows_of
 from table.solids import Array
-from vision.camera import project_with
+from vision.camera import pose_of, project_with
 from vision.fiducials import (
     BLOOM_PX,
     CLIPPED,
@@ -124,7 +124,7 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
 
 def _corners(image: Image, fiducials: Fiducials) -> tuple[Array, Fiducials]:
     """Corners (4 m, 2) px of the fiducials that are seen, and these."""
-    detected = detect_markers(np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8), fiducials)
+    detected = detect_markers(image, fiducials)
     if detected.twice:
         raise InputError(f"expected each fiducial once, but fiducial {detected.twice[0]} is seen twice; take one away")
     seen = tuple(marker for marker in fiducials.markers if marker.id in detected.corners_px)
@@ -165,9 +165,7 @@ def _start(corners: Array, fiducials: Fiducials, size: NDArray[np.intp]) -> Arra
     best = None
     for focal in FIRST_FOCALS:
         usual = np.array([np.log(focal), *USUAL[1:]])
-        lens = _lens(usual, size)
-        _, turn, shift = cv2.solvePnP(points, corners.reshape(-1, 1, 2), np.array(lens.matrix), np.array(lens.distortion), flags=cv2.SOLVEPNP_SQPNP)
-        start = np.concatenate([usual, np.asarray(turn).reshape(3), np.asarray(shift).reshape(3)])
+        start = np.concatenate([usual, *pose_of(points, corners, _lens(usual, size))])
         found = least_squares(off, start, method="lm", x_scale="jac", max_nfev=3000)
         if best is None or found.cost < best.cost:
             best = found

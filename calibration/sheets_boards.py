@@ -18,7 +18,7 @@ Arrows = Mapping[tuple[int, int], Collection[str]]
 BESIDE_MM = MARKER_MM + 2 * QUIET_MM
 """What the fiducials take to the left and right of a board."""
 BORDER_MM = 4.0
-TILE_MM, TILE_THICK_MM = 50.8, 6.35
+TILE_THICK_MM = 6.35
 GROUND_MM: Point = (440.0, 360.0)
 
 DARK: Rgb = (0.27, 0.31, 0.36)

@@ -29,6 +29,7 @@ from calibration.check import (
 )
 from calibration.check_errors import EDGE_PX, ErrorMap, Errors, edge_px, error_map
 from calibration.check_report import Report, Row, Tone, draw_map, page
+from calibration.shown import beside
 from referee.frames import take_pictures
 from referee.gaps_here import GapsHere, gaps_here
 from referee.shown import Z_95, with_margin
@@ -196,8 +197,9 @@ def _measured_rows(found: Found) -> list[Row]:
         rests = f"{given}; off by {distance.seen_mm - distance.given_mm:+.2f} mm"
         rows.append(Row(name, f"{with_margin(distance.seen_mm, distance.sigma_mm)} mm", "measured", rests))
     for one in found.places:
-        rests = f"mean of {found.pictures} pictures; expected within {RADIUS_95 * one.sigma_mm:.1f} mm, with what a hand is off"
-        rows.append(Row(f"piece put at {one.name}", f"{one.off_mm:.2f} mm off", "measured", rests))
+        rests = f"mean of {found.pictures} pictures; expected within {RADIUS_95 * one.sigma_mm:.2f} mm, with what a hand is off"
+        off = beside(one.off_mm, RADIUS_95 * one.sigma_mm, 2)
+        rows.append(Row(f"piece put at {one.name}", f"{off} mm off", "measured", rests))
     if found.spread:
         rests = f"{found.spread.pieces} pieces in {found.spread.pictures} pictures of the same still table; what all pictures share is not in it"
         rows.append(Row("repeatability, x and y each", f"± {Z_95 * found.spread.sigma_mm:.2f} mm", "measured", rests))
@@ -205,7 +207,7 @@ def _measured_rows(found: Found) -> list[Row]:
         worst = max(found.fiducials, key=lambda one: one.off_mm)
         expected = RADIUS_95 * max(one.sigma_mm for one in found.fiducials)
         rests = f"each against the others; expected within {expected:.2f} mm; the worst is {worst.name}"
-        rows.append(Row("fiducials off their places", f"up to {worst.off_mm:.2f} mm", "measured", rests))
+        rows.append(Row("fiducials off their places", f"up to {beside(worst.off_mm, expected, 2)} mm", "measured", rests))
     return rows
 
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 import numpy as np
 
-from calibration.cards import Placed, detect_cards, place_cards, read_frames
+from calibration.cards import Placed, check_size, detect_cards, place_cards, read_frames
 from calibration.lens_file import keep_last, load_lens
 from calibration.lens_known import lens_for
 from calibration.one_frame import FirstLens, first_lens
@@ -20,6 +20,7 @@ from calibration.recheck import recheck as recheck_table
 from calibration.sheets_cards import CARD_MARKER_MM
 from calibration.sheets_pdf import BAR_MM
 from referee.commands_pages import page_options, served
+from referee.frames import take_pictures
 from referee.guides import CornersGuide
 from referee.shown import Z_95, fine_margin
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
@@ -51,6 +52,8 @@ CELLS: dict[str, tuple[float, float, Callable[[float], Board]]] = {
 COASTER_MM, COASTERS = 101.6, (("yellow", "red"), ("green", "blue"))
 MOST_THICK_MM = 60.0
 COUNTER = Counters(colour="white", diameter_mm=22.0)
+PICTURES = 4
+"""How many are taken with a camera."""
 HIGH_MM = 30.0
 """Height at which the doubt about what stands on the table is told: that of most pyramids."""
 Options = Callable[..., Any]
@@ -83,16 +86,19 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 @click.command()
 @click.option("--lens", "lens_said", required=True, help="lens.json of the camera, or the name of a camera, such as camera-module-3.")
 @click.option("--size", help="With the name of a camera: the size of its pictures, such as 2304x1296.")
-@click.option("--from", "folder", type=click.Path(path_type=Path), required=True, help="Folder of photographs of the cards, from several sides.")
+@click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the cards, from several sides.")
+@click.option(
+    "--camera", "spec", metavar="SPEC", help=f"Take {PICTURES} pictures with this camera instead, such as v4l2:0, as soon as all cards show."
+)
 @click.option("--card-mm", type=float, default=CARD_MARKER_MM, show_default=True, help="Side of the cards' fiducials, as measured.")
 @click.option("--board", "kind", metavar="|".join(PLAYED), default="open", show_default=True, help="What lies between the cards.")
 @click.option("--cell-mm", type=float, help="Side of a square or place, or a hexagon from flat to flat, as measured.")
 @click.option("--thickness-mm", type=float, default=0.0, show_default=True, help="How much higher than the cards pieces stand.")
 @click.option("--corners-px", nargs=4, metavar="X,Y X,Y X,Y X,Y", help="The board's corners in the first photograph, clockwise from the far left.")
-@page_options("Drag the board's corners to their places in the first photograph, on a page.")
+@page_options("Drag the board's corners to their places in the first picture, on a page.")
 @_game_options
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
-def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickness_mm: float, out: Path, **words: Any) -> None:
+def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float, out: Path, **words: Any) -> None:
     """Find where four corner cards lie, and the board between them, and write a table.json."""
     if not 5 <= card_mm <= 1000:
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
@@ -103,7 +109,7 @@ def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickn
     if corners is not None and words["panel"]:
         raise InputError("--corners-px: expected this or --panel, which asks for the corners")
     camera = lens_for(lens_said, size)
-    frames = read_frames(folder, camera)
+    frames = _frames(words["folder"], words["spec"], camera)
     guide = _corners_guide(frames) if words["panel"] else None
     with served(guide, create_corners_app, words["host"], words["port"]) if guide else nullcontext():
         if guide:
@@ -127,6 +133,31 @@ def table(lens_said: str, size: str | None, folder: Path, card_mm: float, thickn
         click.echo(sentence)
 
 
+def _frames(folder: Path | None, spec: str | None, lens: Lens) -> dict[str, Image]:
+    """Photographs of a folder, or pictures that a camera takes as soon as it sees all four cards; raises InputError."""
+    if (folder is None) == (spec is None):
+        raise InputError("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")
+    if folder is not None:
+        return read_frames(folder, lens)
+    lacking = ""
+
+    def shows_all(image: Image) -> bool:
+        nonlocal lacking
+        check_size(str(spec), image, lens)
+        try:
+            return bool(detect_cards({str(spec): image}))
+        except InputError as error:
+            if str(error) != lacking:
+                lacking = str(error)
+                click.echo(f"waiting: {lacking}", err=True)
+            return False
+
+    images = take_pictures(str(spec), None, PICTURES, shows_all)
+    if not images:
+        raise InputError(f"{spec}: {lacking}")
+    return {f"picture {number}": image for number, image in enumerate(images, 1)}
+
+
 def _corners_guide(frames: Mapping[str, Image]) -> CornersGuide:
     """The first photograph that shows all cards, which the corners are put on."""
     name, cards_px = detect_cards(frames)[0]
@@ -148,7 +179,8 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
         f"cards {one} and {other}: {fine_margin(apart, placed.sigma_mm[one, other])} mm from middle to middle"
         for (one, other), apart in placed.apart_mm.items()
     ]
-    told.append(f"{placed.frames} of {photographs} photographs show all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
+    show = "picture shows" if photographs == 1 else "pictures show"
+    told.append(f"{placed.frames} of {photographs} {show} all four cards; edges are {max(placed.rms_px):.2f} px off on the worst card.")
     if placed.lines_seen:
         told.append(f"The board ({kind}) is seen by {100 * placed.lines_seen:.0f} % of its lines; its origin and axes are the table's.")
     told.append(f"± holds 95 % of true values if the cards' fiducials are {card_mm:g} mm: measure one, and one of the distances.")
@@ -280,7 +312,8 @@ def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
 def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | None) -> None:
     """Say whether cards, board and camera in PHOTO are still where table.json says; exit code 1 where they are not."""
     setup = load_table(table_path)
-    told = recheck_table(read_image(photo, setup).image, setup, read_image(before, setup).image if before else None)
+    there = locate(read_image(before, setup).image, setup) if before else None
+    told = recheck_table(read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None).said
     for sentence in told:
         click.echo(sentence)
     if told:

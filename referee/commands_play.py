@@ -17,6 +17,7 @@ import click
 
 import engines
 from calibration.recheck import recheck
+from calibration.redo import redo
 from hardware.rig import Rig
 from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, url
 from referee.companion import Companion
@@ -24,6 +25,7 @@ from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
+from referee.moved import TableWatch
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
 from referee.setting_up import Choice, SettingUp
@@ -134,7 +136,8 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig, access, log.path)
+        watch = TableWatch(setup, table_path, recheck, redo)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, table=watch), listening, rig, access, log.path)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort) -> SessionStarted:

@@ -206,6 +206,18 @@ class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
     decided_by: str
 
 
+class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
+    """Cards or board were seen not to lie where the table says, or to lie there again; or people had the table measured anew, or play on as it is.
+
+    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture shows that one empty; without it, it is read as
+    before.  `decided_by` is empty for what the referee saw by itself.
+    """
+
+    said: str
+    table: dict[str, Any] = {}
+    decided_by: str = ""
+
+
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     """Nobody plays on in this session."""
 
@@ -228,6 +240,7 @@ Event = (
     | Resigned
     | Paused
     | Resumed
+    | TableChecked
     | SessionEnded
 )
 

@@ -13,6 +13,8 @@ from vision.frame import Frame, Image
 
 RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Pauses between attempts to reach a lost camera; the last one repeats."""
+PATIENCE = 300
+"""Pictures that are looked at for wanted ones: half a minute of most cameras."""
 
 
 def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]) -> Iterator[Frame]:
@@ -34,15 +36,21 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
         yield frame
 
 
-def take_pictures(spec: str, setup: Setup, count: int) -> list[Image]:
-    """Pictures of the table by the camera called `spec`, `count` of them if it has so many; raises InputError where it has none, or is lost."""
+def take_pictures(spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None) -> list[Image]:
+    """Pictures by the camera called `spec`, `count` of them if it has so many; without a table they may have any size.
+
+    Those that are not `wanted` are left out, and no more than PATIENCE looked at.  Raises InputError where it has none, or is lost.
+    """
     images: list[Image] = []
+    looked = 0
     with closing(open_camera(spec, setup)) as camera:
         try:
-            while len(images) < count and (frame := camera.read()) is not None:
-                images.append(frame.image)
+            while len(images) < count and looked < PATIENCE and (frame := camera.read()) is not None:
+                looked += 1
+                if wanted is None or wanted(frame.image):
+                    images.append(frame.image)
         except CameraLost as lost:
             raise InputError(f"{spec}: {lost}") from lost
-    if not images:
+    if not looked:
         raise InputError(f"{spec}: expected a picture, but the camera has none")
     return images

@@ -170,7 +170,7 @@ class CornersGuide(Guide):
         """`cards_px` (4, 4, 2) are the corners of the cards, far left, far right, near right, near left: corners begin where those point inwards."""
         super().__init__()
         self._stage = "at work"
-        self._jpeg = encode_jpeg(image, 92)
+        self._jpeg = encode_jpeg(image, PICTURE_QUALITY)
         middle = cards_px.reshape(-1, 2).mean(axis=0)
         inner = [card[np.argmin(np.hypot(*(card - middle).T))] for card in cards_px]
         corners = tuple((round(float(x), 1), round(float(y), 1)) for x, y in inner)

@@ -23,6 +23,7 @@ from referee.events import (
     Ruled,
     SessionEnded,
     SessionStarted,
+    TableChecked,
     Undone,
     Upheld,
 )
@@ -80,7 +81,7 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Appealed() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | SessionEnded():
+        case Asked() | Noted() | Appealed() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | TableChecked() | SessionEnded():
             return then
         case _:
             assert_never(event)

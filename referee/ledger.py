@@ -28,6 +28,7 @@ from referee.events import (
     Ruled,
     SessionEnded,
     SessionStarted,
+    TableChecked,
     Undone,
     Upheld,
 )
@@ -204,6 +205,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return replace(now, paused=False)
         case Reopened():
             return replace(now, ended=False)
+        case TableChecked():
+            return now
         case SessionEnded():
             return replace(now, ended=True)
         case _:

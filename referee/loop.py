@@ -16,6 +16,7 @@ from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
+from referee.moved import HOLDS, TableWatch, Wish
 from referee.reread import Reread, Told, last_table, reread
 from referee.ruled_on import RuledOn
 from referee.session import Session
@@ -25,7 +26,8 @@ from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
 from vision.cameras.files import encode_jpeg
-from vision.frame import Frame, Image
+from vision.frame import Frame
+from vision.watch import NOT_AT_REST
 
 Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
@@ -49,7 +51,7 @@ class Live:
 
     `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
     first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
-    `moved` are sentences about what is not where `table.json` says.
+    `moved` are sentences about what is not where `table.json` says; with `held` nothing is ruled until people have said what to do.
     """
 
     status: Status
@@ -59,6 +61,7 @@ class Live:
     at_ms: int = 0
     observation: Observation | None = None
     moved: tuple[str, ...] = ()
+    held: bool = False
 
 
 class Referee:
@@ -78,12 +81,12 @@ class Referee:
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
-        recheck: Callable[[Image, Setup], tuple[str, ...]] | None = None,
+        table: TableWatch | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
-        `recheck` says of the first table at rest what is not where `table.json` says (`calibration.recheck`).
+        `table` sees whether cards, board and camera are where `table.json` says; without it nobody does.
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
@@ -91,9 +94,7 @@ class Referee:
         self._stopping = threading.Event()
         self._pause = pause or self._stopping.wait
         self._inputs = list(inputs)
-        self._recheck = recheck
-        self._to_check = threading.Event()
-        self._to_check.set()
+        self._table = table
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
@@ -138,9 +139,11 @@ class Referee:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
         self._stopping.set()
 
-    def check_again(self) -> None:
-        """Look at the next table at rest whether cards, board and camera are where `table.json` says; returns at once, from any thread."""
-        self._to_check.set()
+    def wish(self, wish: Wish) -> None:
+        """People want the table measured anew, or to play on as it is; returns at once, from any thread, and is done on the next table at rest."""
+        if self._table is not None:
+            self._table.wish(wish)
+            self._tell_moved()
 
     def point_at(self, question: int, label: str) -> None:
         """Say from the next frame on which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
@@ -198,14 +201,13 @@ class Referee:
         if isinstance(seen, Unusable):
             self._settle.disturb()
             self._stir()
+            if seen.reason != NOT_AT_REST:
+                self._check_table(frame, seen)
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
         settled = self._settle.push(seen)
-        if settled is not None and self._recheck and self._to_check.is_set():
-            self._to_check.clear()
-            moved = self._recheck(frame.image, self._setup)
-            with self._changed:
-                self._latest = replace(self._latest, moved=moved)
+        if settled is not None and self._check_table(frame, settled):
+            settled = None  # it was read by the table as it was
         ledger = self._session.ledger
         if ledger.paused:
             self._judged = None
@@ -219,6 +221,8 @@ class Referee:
         elif seen.moving:
             self._stir()
             self._tell("settling", "Something moves on the table; the referee waits for it to rest.")
+        elif self._table is not None and self._table.holds:
+            self._tell("cannot see", HOLDS)
         elif ledger.question is not None:
             self._ask(settled, ledger)
         elif self._settle.restless_ms >= RESTLESS_MS:
@@ -231,6 +235,21 @@ class Referee:
             self._tell("cannot see", self._said)
         else:
             self._judge(frame, settled, ledger)
+
+    def _check_table(self, frame: Frame, seen: Observation | Unusable) -> bool:
+        """Look whether cards, board and camera are where they were, and do what people wish; is the table another one now?"""
+        if self._table is None:
+            return False
+        event = self._table.look(frame.image, seen)
+        if event is not None:
+            self._session.append(event, kept_jpeg(frame))
+        self._tell_moved()
+        if self._table.setup is self._setup:
+            return False
+        # A picture of the empty table has its cards where they were.
+        self._setup, self._reference = self._table.setup, None
+        self._settle.disturb()
+        return True
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
@@ -288,6 +307,12 @@ class Referee:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
         return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
+
+    def _tell_moved(self) -> None:
+        assert self._table is not None
+        with self._changed:
+            self._latest = replace(self._latest, moved=self._table.said, held=self._table.holds, stamp=self._latest.stamp + 1)
+            self._changed.notify_all()
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:

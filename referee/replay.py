@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import vision.observe
 from engines.still import STILL_MM
-from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted
+from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted, TableChecked
 from referee.facts import fact_of, told
 from referee.ledger import Games, Ledger, apply, begin, recorded
 from referee.log import LogReader
@@ -66,6 +67,8 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
                 yield Rejudged(record, not_judged=PEOPLE)
             case Reopened():
                 again.open(record, ledger)
+            case TableChecked() as event if event.table:
+                again.read_by(event.table, record)
         with recorded(record, where):
             ledger = apply(ledger, record)
 
@@ -81,12 +84,17 @@ class _Again:
         """The program was started: with this table, and no memory of another but a set-up, which is looked at again and not ruled twice."""
         started = record.event
         assert isinstance(started, SessionStarted | Reopened)
-        self._setup: Setup = parse_table(started.table, f"{self._log.path}: record {record.seq}: table")
+        self.read_by(started.table, record)
         self._empty = self._frame(record)
         set_up = self._ruled_on.before(ledger) if ledger.standing and not ledger.standing[-1].moves else None
         self._ruled_on = RuledOn()
         if set_up is not None:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)
+
+    def read_by(self, table: dict[str, Any], record: Record) -> None:
+        """From here on tables are read by this one; no picture shows it empty."""
+        self._setup: Setup = parse_table(table, f"{self._log.path}: record {record.seq}: table")
+        self._empty = None
 
     def judge(self, record: Record, was: Ruled | Asked, ledger: Ledger) -> Rejudged:
         """The verdict on a record's picture; `ledger` is the session before it."""

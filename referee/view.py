@@ -31,8 +31,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
          {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone |
-                                                            # declared | appealed | upheld | resigned
-          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | by hand (people's)
+                                                            # declared | appealed | upheld | resigned | table
+          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | table | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
           "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see referee.calling
@@ -64,6 +64,7 @@ from referee.events import (
     Record,
     Resigned,
     Ruled,
+    TableChecked,
     Undone,
     Upheld,
 )
@@ -233,6 +234,8 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
             line |= {"kind": "upheld", "refers_to": event.upholds}
         case Resigned():
             line |= {"kind": "resigned", "player": event.player}
+        case TableChecked():
+            line |= {"kind": "table", "verdict": "by hand" if event.decided_by else "table", "decided_by": event.decided_by or None}
         case _:
             return None
     if isinstance(event, Ruled | Noted | Asked | Answered):

@@ -129,3 +129,13 @@ def outline_px(camera: Camera, setup: Setup) -> Array:
     """Where the corners of the play area are seen, (n, 2) pixels."""
     outline = setup.outline_mm()
     return project(np.column_stack([outline, np.zeros(len(outline))]), camera, setup.camera)
+
+
+def shift_over_board(camera: Camera, before: Camera, setup: Setup) -> tuple[float, float]:
+    """How far, in mm over the play area, a camera sees things from where it saw them before, and 1 sigma of it, at the corner where it is most."""
+    outline = setup.outline_mm()
+    away = np.linalg.norm(on_plane(outline_px(before, setup), camera, setup.camera) - outline, axis=1)
+    most = int(away.argmax())
+    place = np.array([*outline[most], 0.0])
+    variance = sum(float(np.trace(place_covariance(place, one, setup.camera))) for one in (camera, before))
+    return float(away[most]), float(np.sqrt(variance))

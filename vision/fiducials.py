@@ -57,8 +57,9 @@ class Detected:
     twice: tuple[int, ...]
 
 
-def detect_markers(grey: Image, fiducials: Fiducials) -> Detected:
-    """Markers of the table's dictionary in a grey (h, w) picture; unknown ids are left out."""
+def detect_markers(image: Image, fiducials: Fiducials) -> Detected:
+    """Markers of the table's dictionary in a picture (h, w, 3); unknown ids are left out."""
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     dictionary = getattr(cv2.aruco, fiducials.dictionary)
     found, ids, _ = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(dictionary)).detectMarkers(grey)
     known = {marker.id for marker in fiducials.markers}
@@ -76,7 +77,11 @@ def detect_markers(grey: Image, fiducials: Fiducials) -> Detected:
 
 def locate(image: Image, setup: Setup) -> Camera | NoPose:
     """The camera's pose from the markers in a picture (h, w, 3)."""
-    detected = detect_markers(np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8), setup.fiducials)
+    return locate_by(detect_markers(image, setup.fiducials), image, setup)
+
+
+def locate_by(detected: Detected, image: Image, setup: Setup) -> Camera | NoPose:
+    """As `locate`, for markers that were detected in the picture already; those that the table does not have are left out."""
     if detected.twice:
         return NoPose(f"two fiducials with id {detected.twice[0]} are in view; take one away or print it with another id")
     seen = [marker for marker in setup.fiducials.markers if marker.id in detected.corners_px]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from table.observation import Observation, Unusable
 from table.setup import Setup
-from vision.camera import outline_px
+from vision.camera import outline_px, shift_over_board
 from vision.frame import Frame
 from vision.observe import observe
 from vision.reader import TableReader
@@ -25,6 +25,8 @@ CHANGED_LEVELS, CHANGED_SIGMAS = 5.0, 6.0
 """A small pixel has changed if it differs by this much, in grey levels and in standard deviations of the noise."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board is seen so far from where it was."""
+NOT_AT_REST = "the picture has not come to rest yet"
+"""Why a picture that changes is not read."""
 CHANGED_PIXELS = 6
 """So many changed pixels are a change; a small piece covers twenty."""
 
@@ -34,25 +36,26 @@ Thumb = NDArray[np.float32]
 class Watch:
     """Call it like `observe`, with every frame of one camera in order.
 
-    While the picture changes it answers with the last observation marked `moving`, or Unusable before the first.
+    While the picture changes it answers with the last observation marked `moving`, or Unusable before the first.  By another setup all is read anew.
     """
 
     def __init__(self) -> None:
         self._last: tuple[Thumb, int] | None = None
-        self._read: tuple[Thumb, Observation | Unusable] | None = None
+        self._read: tuple[Thumb, Setup, Observation | Unusable] | None = None
         self._reader = TableReader()
 
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
         thumb, last = _thumb(frame), self._last
         self._last = thumb, frame.at_ms
-        if self._read is not None and _same(self._read[0], thumb):
-            return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms)
+        before = self._read[2] if self._read is not None and self._read[1] == setup else None
+        if self._read is not None and before is not None and _same(self._read[0], thumb):
+            return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms)
         if last is not None and not _same(last[0], thumb):
-            if self._read is not None and isinstance(self._read[1], Observation):
-                return replace(self._read[1], frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
-            return Unusable(frame.seq, frame.at_ms, "the picture has not come to rest yet")
-        seen = _with_note(observe(frame, setup, reference, self._reader), self._read[1] if self._read else None, setup)
-        self._read = thumb, seen
+            if isinstance(before, Observation):
+                return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
+            return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
+        seen = _with_note(observe(frame, setup, reference, self._reader), before, setup)
+        self._read = thumb, setup, seen
         return replace(seen, still_ms=max(0, frame.at_ms - last[1])) if last is not None and isinstance(seen, Observation) else seen
 
 
@@ -63,8 +66,8 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
     shift = outline_px(seen.camera, setup) - outline_px(before.camera, setup)
     if np.hypot(*shift.T).max() < MOVED_PX:
         return seen
-    away_mm = float(np.linalg.norm(seen.camera.eye_mm - before.camera.eye_mm))
-    return replace(seen, notes=(*seen.notes, f"the camera has moved by {away_mm:.0f} mm since the table was read last"))
+    away_mm, _ = shift_over_board(seen.camera, before.camera, setup)
+    return replace(seen, notes=(*seen.notes, f"the camera has moved {away_mm:.1f} mm over the board since the table was read last"))
 
 
 def _thumb(frame: Frame) -> Thumb:

@@ -42,6 +42,7 @@ VERDICTS = {
     "out_of_sync": "Out of sync",
     "noted": "Heard",
     "ambiguous": "Asked",
+    "table": "The table",
     "by hand": "Decided by people",
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.moved import WISHES
 from table.observation import observation_document
 from webui.access import sayings
 from webui.api import obey
@@ -49,9 +50,12 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             return response
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
-    @routes.post("/check")
-    def check() -> AnyResponse:
-        live.check_again()
+    @routes.post("/table")
+    def table() -> AnyResponse:
+        wish = next((one for one in WISHES if one == request.form.get("wish")), None)
+        if wish is None:
+            raise Refusal(400, "bad_wish", "Expected redo or play on; nothing was done.")
+        live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
     def page(notice: str = "") -> str:

@@ -9,6 +9,7 @@ from referee.command import Command
 from referee.events import Record
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
+from referee.moved import Wish
 from referee.reread import Reread, Told
 from referee.ruler import RulerNow
 from referee.setting_up import Choice
@@ -44,7 +45,7 @@ class LivePort(Protocol):
 
     def jpeg(self) -> bytes | None: ...
 
-    def check_again(self) -> None: ...
+    def wish(self, wish: Wish) -> None: ...
 
     def last_table(self) -> tuple[int, Observation]: ...
 

@@ -175,10 +175,10 @@ def test_boards_that_are_not_there_are_named_and_nothing_is_overwritten(photogra
         assert (tmp_path / "table.json").read_text() == "the last good one"
 
 
-def test_corners_are_put_on_a_page(photographs, tmp_path: Path) -> None:
+def test_corners_are_put_on_a_page_of_what_a_camera_sees(photographs, tmp_path: Path) -> None:
     board = BOARDS["chessboard"]
     set_table(photographs, tmp_path / "photos", board, 4.0, 3)
-    fixed = ["--lens", tmp_path / "lens.json", "--from", tmp_path / "photos", "--out", tmp_path / "table.json", "--thickness-mm", 4]
+    fixed = ["--lens", tmp_path / "lens.json", "--camera", f"folder:{tmp_path / 'photos'}", "--out", tmp_path / "table.json", "--thickness-mm", 4]
     words = ["calibrate", "table", *fixed, "--panel", "--port", 0]
     start = [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)]
     with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

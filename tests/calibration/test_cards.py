@@ -68,10 +68,32 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photograp
     assert setup.fiducials.z_mm == -3
     assert setup.camera == photographs.LENS
     assert "cards 0 and 1: " in said.stdout
-    assert "4 of 4 photographs show all four cards; edges are 0." in said.stdout
+    assert "4 of 4 pictures show all four cards; edges are 0." in said.stdout
     assert (tmp_path / "table.json.bak").read_text() == "the one before"
     picture = cv2.imread(str(folder / "1.jpg"))[:, :, ::-1]
     assert locate(np.ascontiguousarray(picture), setup)
+
+
+def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_path: Path) -> None:
+    rng, out = np.random.default_rng(24), tmp_path / "table.json"
+    places, lens = laid(rng), lens_json(photographs, tmp_path)
+    scenes = [photographs.cards_on_a_table(places[:3], ids=(0, 1, 2))] + [photographs.cards_on_a_table(places)] * 2
+    folder = shoot(photographs, tmp_path / "frames", scenes, rng)
+    words = ["calibrate", "table", "--lens", str(lens), "--out", str(out), "--camera", f"folder:{folder}"]
+    said = CliRunner().invoke(main, words)
+    assert said.exit_code == 0, said.output
+    assert said.stderr == "waiting: expected a photograph of all four cards, 0 to 3; none shows 3 (near left) with the others\n"
+    assert "2 of 2 pictures show all four cards" in said.stdout
+    corners = np.array([marker.corners_mm for marker in load_table(out).fiducials.markers])
+    assert np.abs(corners - true_corners(places)).max() < 0.3
+    for index in (1, 2):
+        (folder / f"{index}.jpg").unlink()
+    never = CliRunner().invoke(main, words)
+    assert never.exit_code == 2
+    assert f"folder:{folder}: expected a photograph of all four cards, 0 to 3; none shows 3 (near left)" in never.stderr
+    for more in (["--from", str(folder)], []):
+        both = CliRunner().invoke(main, [*(words if more else words[:-2]), *more])
+        assert "expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two" in both.stderr
 
 
 def test_distances_are_as_sure_as_they_are_said_to_be(photographs) -> None:

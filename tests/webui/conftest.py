@@ -28,6 +28,7 @@ from werkzeug.test import TestResponse
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
 from referee.loop import Live
+from referee.moved import Wish
 from referee.reread import Reread, Told
 from table.clearance import clearance
 from table.observation import Camera, Observation, SeenPiece, observation_document
@@ -226,7 +227,7 @@ class FakeLive:
         self.setup = boule_table()
         self.latest = Live(status="waiting", said="Waiting for blue's throw.", stamp=1, frame_seq=88, at_ms=22_000, observation=seen_end())
         self.picture: bytes | None = picture()
-        self.checks = 0
+        self.wishes: list[Wish] = []
         self.told: list[Told] = []
         self.no_table: Exception | None = None
 
@@ -236,8 +237,8 @@ class FakeLive:
     def jpeg(self) -> bytes | None:
         return self.picture
 
-    def check_again(self) -> None:
-        self.checks += 1
+    def wish(self, wish: Wish) -> None:
+        self.wishes.append(wish)
 
     def last_table(self) -> tuple[int, Observation]:
         if self.no_table is not None:

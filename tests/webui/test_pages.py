@@ -228,12 +228,17 @@ def test_a_chessboard_has_its_squares_and_names(client, live, storm_table):
     assert [name for name in re.findall(r'class="cell-name"[^>]*>([^<]+)<', page) if name.isalpha()] == list("abcdefgh")
 
 
-def test_what_has_moved_is_said_with_a_tap_to_look_again(client, live):
-    assert 'id="check"' not in client.get("/").text
-    live.become(moved=("card 2 lies 4.1 mm from where it was", "the camera has moved 3.2 mm"))
+def test_what_has_moved_is_said_with_a_tap_to_measure_the_table_anew(client, live):
+    same = {"Sec-Fetch-Site": "same-origin"}
+    assert 'id="redo"' not in client.get("/").text
+    live.become(moved=("Card 2 lies 4.1 mm from where it was.", "Nothing is ruled."), held=True)
     page = client.get("/").text
-    assert "Card 2 lies 4.1 mm from where it was. The camera has moved 3.2 mm." in page
-    assert client.post("/check", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    assert live.checks == 0
-    assert client.post("/check", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
-    assert live.checks == 1
+    assert "Card 2 lies 4.1 mm from where it was. Nothing is ruled." in page
+    assert client.post("/table", data={"wish": "redo"}, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert client.post("/table", data={"wish": "ride"}, headers=same).status_code == 400
+    assert live.wishes == []
+    for button, wish in re.findall(r'<button id="(redo|play-on)" name="wish" value="([^"]+)"', page):
+        assert client.post("/table", data={"wish": wish}, headers=same).status_code == 303, button
+    assert live.wishes == ["redo", "play on"]
+    live.become(moved=("The camera has moved 3.2 mm.",), held=False)
+    assert 'id="play-on"' not in client.get("/").text
