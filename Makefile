@@ -51,7 +51,7 @@ bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and w
 bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and write what is left into docs/LOG.md
 	@$(BIN)/python -m benchmarks.kill
 
-bench-games: $(VENV)/ready-dev  ## referee simulated games of all kinds and write docs/GAMES.md
+bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds and write docs/GAMES.md; goes on where it was broken off
 	@$(BIN)/python -m benchmarks.games
 
 clean:  ## remove the environment and all that was built
