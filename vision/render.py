@@ -18,7 +18,8 @@ from table.boards import Tiles
 from table.observation import Camera
 from table.setup import Setup
 from vision.frame import Image
-from vision.scene import Body, Limb, Scene, Sensor, Slab, Stage
+from vision.scene import Body, Limb, Scene, SceneDie, Sensor, Slab, Stage
+from vision.scene_dice import draw_die
 from vision.scene_grid import Box, Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs, limb_points
@@ -119,7 +120,7 @@ class Renderer:
             self._stage, self._bodies, self._limbs, self._shadows = scene.stage, (), (), {}
             self._still = self._developed(self._whole, lambda box: self._bare[box], scene.stage.sensor)
             self._reached = None
-        bodies: tuple[Body, ...] = (*scene.slabs, *scene.pieces)
+        bodies: tuple[Body, ...] = (*scene.slabs, *scene.dice, *scene.pieces)
         if _differ(self._bodies, bodies):
             before, now = set(self._bodies), set(bodies)
             boxes = _joined([box for body in (*self._bodies, *bodies) if (body in before) != (body in now) and (box := self._box(body))])
@@ -162,6 +163,8 @@ class Renderer:
             if isinstance(body, Slab):
                 above = [other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6]
                 draw_slab(out, body, stage, part, [(self._shadow(other, body.top_mm), passes(other)) for other in above])
+            elif isinstance(body, SceneDie):
+                draw_die(out, body, stage, part)
             else:
                 draw_piece(out, body, stage, part, around)
         return out
