@@ -25,6 +25,7 @@ from benchmarks.accuracy import ROOT, commit
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
+from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.simulated_games import MISTAKES, Done, Players
 from referee.simulated_tables import KINDS, WIDTH_PX, camera_over, game_table, seat
@@ -102,7 +103,7 @@ def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX
             camera = _Until(camera_over(table, players), players, acts)
             failed = ""
             try:
-                Referee(camera, table.setup, Watch(), session, table.empty).run()
+                Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup)).run()
             except Exception as error:
                 failed = f"{type(error).__name__}: {error}"
             truth: Any = players.state

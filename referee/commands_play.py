@@ -27,6 +27,7 @@ from referee.folders import log_path, ready_folder
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
+from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
@@ -74,7 +75,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None, dice=dice_corner_watch(setup)), listening, rig)
 
 
 @click.command()
@@ -117,7 +118,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
-        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck), listening, rig)
+        _referee(session, Referee(camera, setup, Watch(), session, reference, recheck=recheck, dice=dice_corner_watch(setup)), listening, rig)
 
 
 def _rig(path: Path | None, setup: Setup) -> Rig:

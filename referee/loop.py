@@ -16,6 +16,7 @@ from referee.frames import frames
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
+from referee.rolled import DiceCornerWatch
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
 from table.errors import InputError
@@ -77,11 +78,13 @@ class Referee:
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
         recheck: Callable[[Image, Setup], tuple[str, ...]] | None = None,
+        dice: DiceCornerWatch | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
         `recheck` says of the first table at rest what is not where `table.json` says (`calibration.recheck`).
+        `dice` reads a real die in its corner of the table.
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
@@ -90,6 +93,7 @@ class Referee:
         self._pause = pause or self._stopping.wait
         self._inputs = list(inputs)
         self._recheck = recheck
+        self._dice, self._die_said = dice, ""
         self._to_check = threading.Event()
         self._to_check.set()
         self._judged: Observation | None = None
@@ -208,9 +212,22 @@ class Referee:
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
-            self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
+            said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
+            self._tell(_status(self._open), said if self._open else self._die_said or said)
         else:
             self._judge(frame, settled, ledger)
+        if settled is not None and self._dice is not None:
+            self._hear_die(self._dice, frame, settled)
+
+    def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
+        """Hear what a real die shows, once play has begun; where it cannot be read, people are told with the next frame."""
+        ledger = self._session.ledger
+        if ledger.paused or ledger.question is not None or not ledger.standing:
+            return
+        heard = dice.look(frame, settled.camera, ledger)
+        self._die_said = heard if isinstance(heard, str) else ""
+        if not isinstance(heard, str):
+            self._session.hear(heard)
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""

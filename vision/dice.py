@@ -25,7 +25,7 @@ COARSE, FINE = 20, 40
 TURN_STEP_DEG = 6
 TRIED, APART = 6, 0.15
 """So many squares are measured, the likeliest; those nearer to one another than this, in edges of the die, are one."""
-NOISES, LEAST_STEP = 5.0, 0.012
+NOISES, LEAST_STEP = 3.5, 0.008
 """A brightness step a pixel that is so many times the usual one of the corner, and no less than this, is an edge for sure."""
 SMOOTH = 0.03
 """Brightness is smoothed by this, in edges of the die, before its steps are taken."""

@@ -108,6 +108,9 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         piece = wrong.doubtful[0].piece
         said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
         return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"piece": str(piece)})
+    if stands := [label(cell) for _, cell in wrong.gone if found.unread >> cell & 1]:
+        said = f"The camera cannot tell what stands on {listed(stands)}: a ship of its player belongs there. Put it right, or show it better."
+        return CannotSee(code="icebreaker.unread", said=said, rests_on=RULES, player=state.next)
     if wrong.gone and not wrong.strange:
         ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
         return Waiting(code=MOVE, said=f"Not on the board: {ships}. {turn(state)}", rests_on=MOVES, player=state.next)

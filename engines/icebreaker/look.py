@@ -82,13 +82,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, and the set of cells
-    whose icebergs would be hidden by a ship."""
+    """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, the set of cells
+    whose icebergs would be hidden by a ship, and that of cells on which something stands that cannot be read."""
 
     ships: tuple[Ship, ...]
     down: tuple[SeenPiece, ...]
     counters: tuple[tuple[int, ...], ...]
     hidden: int
+    unread: int
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -152,7 +153,8 @@ def look(seen: Observation, board: Hex) -> Look:
     counters = (grid.cells(np.array([one.x_mm, one.y_mm]), one.sigma_mm) for one in seen.counters)
     shadows = [_shadow(piece, seen.camera.eye_mm) for piece in seen.pieces]
     hidden = union(*(cell for shadow in shadows for cell in grid.behind(shadow)))
-    return Look(tuple(ships), tuple(down), tuple(filter(None, counters)), hidden)
+    unread = union(*(cell for place in seen.unread_mm for cell in grid.cells(place, 0.0)[:1]))
+    return Look(tuple(ships), tuple(down), tuple(filter(None, counters)), hidden, unread)
 
 
 class _Grid:
