@@ -29,7 +29,7 @@ NOISES, LEAST_STEP = 3.5, 0.008
 """A brightness step a pixel that is so many times the usual one of the corner, and no less than this, is an edge for sure."""
 SMOOTH = 0.03
 """Brightness is smoothed by this, in edges of the die, before its steps are taken."""
-AGREES, LEANS_BETTER = 0.7, 0.12
+AGREES, LEANS_BETTER = 0.6, 0.12
 """How well a die that lies flat has to agree with the picture, 0 to 1, and by how much less than that one that leans may do better."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
 """Something lies there if this share of a die's top or more differs from the corner by the first, of 1 from black to white, and by so many
