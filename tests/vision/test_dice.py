@@ -51,7 +51,7 @@ def test_a_die_that_lies_flat_is_read_where_it_lies(top):
     assert isinstance(seen, Die)
     assert seen.pips == top
     assert np.hypot(*(seen.middle_mm - MIDDLE - (5.0, -3.0))) < 1.5
-    assert abs((seen.turn_deg - 13.0 * top + 45) % 90 - 45) < 4
+    assert abs((seen.turn_deg - 13.0 * top + 45) % 90 - 45) < 8
 
 
 def test_light_pips_on_a_dark_die_are_pips_too():
