@@ -22,18 +22,24 @@ import cv2
 import msgspec
 
 from benchmarks.accuracy import ROOT, commit
+from engines.ice_boule.layout import Layout
+from referee.events import Answered, Asked, Declared, Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
 from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.simulated_games import MISTAKES, Done, Players
+from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, WIDTH_PX, camera_over, game_table, seat
+from referee.simulation import Players as BoulePlayers
+from referee.simulation import true_layout
 from table.documents import write_whole
 from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
 from vision.watch import Watch
 
+GAMES = ("ice_boule", *KINDS)
 STUCK = 4
 """A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
@@ -111,6 +117,85 @@ def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX
     took_s = time.perf_counter() - began_s
     deeds = tuple(map(_deed, players.done))
     return Game(game, seed, measured, width_px, deeds, scores, recorded, players.over, camera.frames, took_s, failed)
+
+
+def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game:
+    """A game of Ice Boule, or so many throws of it, refereed; its players follow the referee, and what it says is set beside the table."""
+    began_s = time.perf_counter()
+    setup = demo_setup()
+    with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
+        started = opening("ice_boule", setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+        with closing(Session.begin(log, started)) as session:
+            players = BoulePlayers(session, setup, seed)
+            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed), players, session, throws)
+            failed = ""
+            try:
+                Referee(camera, setup, Watch(), session).run()
+            except Exception as error:
+                failed = f"{type(error).__name__}: {error}"
+            over = session.ledger.engine.outcome(session.ledger.state) is not None
+            recorded = session.ledger.state.scores
+    took_s = time.perf_counter() - began_s
+    width_px = setup.camera.width
+    return Game("ice_boule", seed, measured, width_px, tuple(camera.deeds), tuple(camera.scores), recorded, over, camera.frames, took_s, failed)
+
+
+class _Throws:
+    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures every throw and counts the points."""
+
+    def __init__(self, camera: SimulatedCamera, players: BoulePlayers, session: Session, throws: int | None) -> None:
+        self.name, self.simulated, self.frames = camera.name, True, 0
+        self.deeds: list[Deed] = []
+        self.scores = [0] * len(session.ledger.players)
+        self._camera, self._players, self._session, self._throws = camera, players, session, throws
+        self._seq, self._taken_back, self._asked = session.ledger.seq, 0, False
+
+    def read(self) -> Frame | None:
+        self._compare()
+        ledger = self._session.ledger
+        over = ledger.engine.outcome(ledger.state) is not None
+        if over or len(self.deeds) == self._throws or stuck([one.verdict for one in self.deeds]):
+            return None
+        self.frames += 1
+        return self._camera.read()
+
+    def close(self) -> None:
+        self._camera.close()
+
+    def _compare(self) -> None:
+        """What was ruled since the last frame, with the table as it lies: nobody touches it before the next one."""
+        for record in self._session.records(self._seq):
+            self._seq, event = record.seq, record.event
+            if isinstance(event, Asked):
+                self._asked = True
+            elif isinstance(event, Ruled | Answered | Declared):
+                self._told(event)
+        for _ in range(self._players.taken_back - self._taken_back):
+            self.deeds.append(Deed("throw", True, (), "nothing", ()))
+        self._taken_back = self._players.taken_back
+
+    def _told(self, event: Ruled | Answered | Declared) -> None:
+        said = (getattr(event, "said", ""),)
+        if isinstance(event, Ruled) and event.verdict != "accepted":
+            self.deeds.append(Deed("throw", True, event.moves, "not seen" if event.verdict == "cannot_see" else "wrong", said))
+            return
+        if not event.moves:
+            return
+        state: Any = self._session.ledger.state
+        truth = true_layout(self._players.table)
+        right = (_plainly(truth) == _plainly(state.layout)) if not event.moves[0].startswith("target") else self._players.table.target is not None
+        self.deeds.append(
+            Deed(event.moves[-1].partition(" ")[0], True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said)
+        )
+        self._asked = False
+        if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
+            (leader,) = truth.leaders
+            self.scores[state.players.index(leader)] += truth.points(leader)
+
+
+def _plainly(layout: Layout) -> tuple[object, ...]:
+    """What counts of a layout: which pieces are in play, who leads and with how many points."""
+    return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
 
 
 def _deed(done: Done) -> Deed:
@@ -194,8 +279,8 @@ def otherwise(found: Iterable[Game]) -> list[str]:
 
 
 def page(played: Sequence[Game]) -> str:
-    """docs/GAMES.md of games in the order of KINDS and seeds."""
-    kinds = {kind: [one for one in played if one.game == kind] for kind in KINDS}
+    """docs/GAMES.md of games in the order of GAMES and seeds."""
+    kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
     kinds = {kind: found for kind, found in kinds.items() if found}
     costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in kinds.items())
     return TEXT.format(
@@ -217,13 +302,13 @@ def page(played: Sequence[Game]) -> str:
 def _play_into(path: Path, game: str, seed: int, width_px: int, measured: str) -> Game:
     """Play a game in a process of its own and leave its file."""
     cv2.setNumThreads(1)
-    played = play(game, seed, width_px=width_px, measured=measured)
+    played = play_boule(seed, measured=measured) if game == "ice_boule" else play(game, seed, width_px=width_px, measured=measured)
     write_whole(path, msgspec.json.format(msgspec.json.encode(played), indent=1))
     return played
 
 
 @click.command()
-@click.option("--game", "names", multiple=True, type=click.Choice(list(KINDS)), help="Only these games; all without it.")
+@click.option("--game", "names", multiple=True, type=click.Choice(list(GAMES)), help="Only these games; all without it.")
 @click.option("--games", default=50, show_default=True, help="Seeds of each game.")
 @click.option("--width", default=WIDTH_PX, show_default=True, help="Width of the camera's pictures in pixels.")
 @click.option("--processes", default=2, show_default=True, help="Games that are played at the same time.")
@@ -236,7 +321,7 @@ def main(names: tuple[str, ...], games: int, width: int, processes: int, results
     measured = commit()
     folder = results or ROOT / "build" / "games" / measured.replace(", ", "-").replace(" ", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    due = {(name, seed): folder / f"{name}-{seed}.json" for seed in range(games) for name in names or tuple(KINDS)}
+    due = {(name, seed): folder / f"{name}-{seed}.json" for seed in range(games) for name in names or GAMES}
     due = {key: path for key, path in due.items() if not path.exists()}
     try:
         with ProcessPoolExecutor(processes) as pool:
@@ -247,7 +332,7 @@ def main(names: tuple[str, ...], games: int, width: int, processes: int, results
     finally:
         played = [msgspec.json.decode(path.read_bytes(), type=Game) for path in folder.glob("*.json")]
         if played:
-            out.write_text(page(sorted(played, key=lambda one: ([*KINDS].index(one.game), one.seed))), encoding="utf-8")
+            out.write_text(page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed))), encoding="utf-8")
             print(f"wrote {out} from {len(played)} games in {folder}", file=sys.stderr)
 
 

@@ -7,6 +7,7 @@ the same direction in the picture (chamfer matching).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 
 import cv2
@@ -41,6 +42,13 @@ def _face(axis: int, sign: int) -> list[int]:
 
 
 FACES = [(axis, sign, _face(axis, sign)) for axis in range(3) for sign in (-1, 1)]
+
+
+@cache
+def _edges_of(seen: tuple[bool, ...]) -> NDArray[np.int_]:
+    """The corners at the ends, (2, n), of the edges of those of FACES that are seen."""
+    faces = [face for (_, _, face), there in zip(FACES, seen, strict=True) if there]
+    return np.array(sorted({(min(pair), max(pair)) for face in faces for pair in zip(face, face[1:] + face[:1], strict=True)})).T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,24 +116,23 @@ class Cube:
         shares = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)
         points = (starts[:, None] + shares[:, None] * ways[:, None]).reshape(-1, 2)
         across = np.repeat(np.column_stack([ways[:, 1], -ways[:, 0]]), SAMPLES, axis=0)
-        return float(np.average(edges.agreement(points, across, reach_px), weights=np.repeat(lengths, SAMPLES)))
+        agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
+        return float(agreed @ lengths / (SAMPLES * lengths.sum()))
 
     def _edges(self) -> tuple[Array, Array]:
         """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
         turn = np.radians(self.turn_deg)
-        upright = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
-        rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ upright
+        rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+        if any(self.lean_deg):
+            rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
         half = self.edge_mm / 2
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
         corners = middle + half * CORNERS @ rotation.T
-        pairs = set()
-        for axis, sign, face in FACES:
-            out = sign * rotation[:, axis]
-            if out @ (self.eye_mm - middle - half * out) > 0:
-                pairs |= {tuple(sorted(pair)) for pair in zip(face, face[1:] + face[:1], strict=True)}
+        away = (self.eye_mm - middle) @ rotation
+        seen = tuple(bool(sign * away[axis] > half) for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
-        first, second = np.array(sorted(pairs)).T
+        first, second = _edges_of(seen)
         return cast[first], cast[second]
 
 

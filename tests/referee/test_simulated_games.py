@@ -7,7 +7,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 
-from benchmarks.games import STUCK, Deed, Game, page, play
+from benchmarks.games import STUCK, Deed, Game, page, play, play_boule
 from engines import GAMES
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
@@ -80,6 +80,12 @@ def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     assert [deed.verdict for deed in played.deeds] == ["right"] * len(played.deeds), played.deeds
     assert played.scores == played.recorded
     assert any(not deed.lawful for deed in played.deeds)
+
+
+def test_throws_of_ice_boule_are_refereed_as_they_lie():
+    played = play_boule(seed=1, throws=3)
+    assert [(deed.name, deed.verdict) for deed in played.deeds] == [("target", "right"), ("throw", "right"), ("throw", "right")]
+    assert not played.failed
 
 
 def test_the_page_tells_what_was_played_and_what_went_otherwise():
