@@ -77,7 +77,8 @@ def test_a_game_that_nobody_plays_here_is_refused():
 def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     """From the drawn picture to the log; the long figures are in docs/GAMES.md."""
     played = play(game, seed=0, acts=3, width_px=1024, mistakes=1.0)
-    assert [deed.verdict for deed in played.deeds] == ["right"] * len(played.deeds), played.deeds
+    typed_in = {deed for deed in played.deeds if deed.verdict == "asked" and deed.name in ("roll", "shot")}
+    assert {deed.verdict for deed in played.deeds if deed not in typed_in} == {"right"}, played.deeds
     assert played.scores == played.recorded
     assert any(not deed.lawful for deed in played.deeds)
 

@@ -12,7 +12,7 @@ from engines import icebreaker as game
 from engines.errors import InvalidNotation
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move
-from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Hex, Open
 from table.errors import InputError
 
@@ -227,6 +227,18 @@ def test_nothing_is_ruled_under_a_hand_or_on_a_ship_that_fell(tables):
     assert isinstance(game.judge(evening.state, evening.table.seen(hand=True), ANYTHING, BOARD), Waiting)
     fallen = game.judge(evening.state, evening.table.fallen("A1"), ANYTHING, BOARD)
     assert fallen.said == "Stand the red ship upright where it belongs."
+
+
+def test_what_cannot_be_read_where_a_ship_belongs_is_told(tables):
+    evening = Evening(tables, 7, skip=6)
+    cell = evening.cells("red")[0]
+    table = evening.table.copy()
+    _, place = table.ships.pop(cell)
+    verdict = game.judge(evening.state, table.seen(unread_mm=(place,)), ANYTHING, BOARD)
+    assert isinstance(verdict, CannotSee)
+    assert verdict.said.startswith(f"The camera cannot tell what stands on {cell}:")
+    elsewhere = table.seen(unread_mm=(np.array([500.0, 500.0]),))
+    assert isinstance(game.judge(evening.state, elsewhere, ANYTHING, BOARD), Waiting)
 
 
 def test_refusals_say_what_to_do(tables):
