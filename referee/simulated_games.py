@@ -44,7 +44,7 @@ class Act:
 
     `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are played or, where they are
     refused, tried; empty for what is no move.  `code` is empty where any will do.  What is `heard` counts, announced or only noted.
-    `typed` is what people type in where the camera does not read a die.
+    `typed` is what people say where the camera did not see it.
     """
 
     name: str
