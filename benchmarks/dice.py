@@ -116,6 +116,10 @@ tried: until they have, look at what the panel says of every roll.
 Of dice that lie flat {right:.1%} are read, {wrong:.1%} wrongly; the rest are refused, and people roll again or type the number in. A reading takes
 {ms:.0f} ms in the middle on one core, once a roll.
 
+A die is heard as an electronic one is, once a roll: while the game waits for a number, everything is at rest, and the die lies elsewhere than it
+did. What lies there when play begins, and a die that is moved while nobody is to roll, is no roll. Whoever might fire and does not says so before
+the next player rolls; else the roll counts as the shot. Where the die cannot be read, the panel says why.
+
 What a dice corner is, and how to tell Rinkside where it is: [FORMATS.md](FORMATS.md), `dice_corner`. The die's edge is to be measured to half
 a millimetre. The surface should be of another colour than the die, without print, and level.
 
@@ -133,19 +137,26 @@ def main(tables: int, rolls: int, out: Path) -> None:
     """Read the dice and write the page."""
     measured = commit()
     tally: Counter[tuple[str, str]] = Counter()
-    amiss, seconds = [], []
-    for seed in range(tables):
-        more, wrong, took = read_table(seed, rolls)
-        tally += more
-        amiss += wrong
-        seconds += took
-        print(f"table {seed}: {dict(more)}", file=sys.stderr)
+    amiss, seconds, done = [], [], 0
+    try:
+        for seed in range(tables):
+            more, wrong, took = read_table(seed, rolls)
+            tally, amiss, seconds, done = tally + more, amiss + wrong, seconds + took, seed + 1
+            print(f"table {seed}: {dict(more)}", file=sys.stderr)
+    finally:
+        if done:
+            out.write_text(page(measured, done, tally, amiss, float(np.median(seconds))), encoding="utf-8")
+            print(f"wrote {out}", file=sys.stderr)
+
+
+def page(measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: list[str], median_s: float) -> str:
+    """docs/DICE.md of what was read on so many tables."""
     flat = sum(tally["lies flat", said] for said in SAID)
     rows = []
     for kind in KINDS:
         counts = [tally[kind, said] for said in SAID]
         rows.append(f"| {' | '.join(map(str, [kind, sum(counts), *counts]))} |")
-    text = TEXT.format(
+    return TEXT.format(
         date=datetime.date.today().isoformat(),
         commit=measured,
         tables=tables,
@@ -154,11 +165,9 @@ def main(tables: int, rolls: int, out: Path) -> None:
         rows="\n".join(rows),
         right=tally["lies flat", "right number"] / max(1, flat),
         wrong=tally["lies flat", "other number"] / max(1, flat),
-        ms=1000 * float(np.median(seconds)),
+        ms=1000 * median_s,
         amiss="\n".join(amiss) or "- nothing",
     )
-    out.write_text(text, encoding="utf-8")
-    print(f"wrote {out}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -215,6 +215,10 @@ piece taken, a nudged or exchanged one; then it is put back. A verdict is as exp
 and so does a verdict that the table cannot be read: both are honest, and both cost the players time. Silent: nothing was put on record
 for 6 s; the panel may have said what it waits for. Wrong is all else.
 
+In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
+that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. In Ice Boule nobody cheats, pieces are
+knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
+
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
 rightly, as when a tile is read where none is; {failed} ended with an error. A game costs {cost} of one processor core.
 
