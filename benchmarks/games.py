@@ -241,6 +241,7 @@ NAMED = 3
 TOLD = 300
 """Letters that are told of what was said."""
 NAMES = {"nothing": "silent"}
+ROLLS = ("roll", "shot")
 VERDICTS = ("right", "asked", "not seen", "nothing", "wrong")
 
 
@@ -269,8 +270,11 @@ def otherwise(found: Iterable[Game]) -> list[str]:
     """A line for everything that was not as expected."""
     lines = []
     for one in found:
+        typed = [deed for deed in one.deeds if deed.name in ROLLS and deed.verdict == "asked"]
+        if typed:
+            lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
         for deed in one.deeds:
-            if deed.verdict != "right":
+            if deed.verdict != "right" and deed not in typed:
                 said = " / ".join(deed.said) or "nothing"
                 said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
