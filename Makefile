@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-hardware bench-kill bench-latency bench-evening clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -57,8 +57,11 @@ bench-latency: $(VENV)/ready-dev  ## time verdicts from the last movement to the
 bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write what memory and disk they take into docs/LOG.md
 	@$(BIN)/python -m benchmarks.evening
 
-bench-games: $(VENV)/ready-dev  ## referee simulated games of all kinds and write docs/GAMES.md
+bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds and write docs/GAMES.md; goes on where it was broken off
 	@$(BIN)/python -m benchmarks.games
+
+bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
+	@$(BIN)/python -m benchmarks.dice
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
-"""Referee simulated games through camera, eyes, judge and log, and write docs/GAMES.md (`make bench-games`).
+"""Referee whole simulated games through camera, eyes, judge and log, and write docs/GAMES.md (`make bench-games`).
 
-Players move, roll and vote, err and cheat; what the referee made of each act is set beside what truly happened.
+Players move, roll and vote, err and cheat; what the referee made of each act is set beside what truly happened.  Every game leaves
+a file of results, so that a run that was broken off goes on where it was, and the page is written from whatever was played.
 """
 
 from __future__ import annotations
@@ -10,84 +11,201 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import cv2
+import msgspec
 
 from benchmarks.accuracy import ROOT, commit
+from engines.ice_boule.layout import Layout
+from referee.events import Answered, Asked, Declared, Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
+from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.simulated_games import MISTAKES, Done, Players
+from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, WIDTH_PX, camera_over, game_table, seat
+from referee.simulation import Players as BoulePlayers
+from referee.simulation import true_layout
+from table.documents import write_whole
 from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
 from vision.watch import Watch
 
+GAMES = ("ice_boule", *KINDS)
 STUCK = 4
-"""A stretch is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
+"""A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The beginning of a game: all that was done, and scores in truth and in the record."""
+class Deed(msgspec.Struct, frozen=True):
+    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what people were told."""
+
+    name: str
+    lawful: bool
+    moves: tuple[str, ...]
+    verdict: str
+    said: tuple[str, ...]
+
+
+class Game(msgspec.Struct, frozen=True):
+    """A game: all that was done, and scores in truth and in the record; `failed` is the error that ended it, if one did."""
 
     game: str
     seed: int
-    done: tuple[Done, ...]
-    scores: tuple[int, ...]
-    recorded: tuple[int, ...]
-    over: bool
-    took_s: float
+    commit: str
+    width_px: int
+    deeds: tuple[Deed, ...]
+    scores: tuple[float, ...] = ()
+    recorded: tuple[float, ...] = ()
+    over: bool = False
+    frames: int = 0
+    took_s: float = 0.0
+    failed: str = ""
 
     @property
-    def flagged(self) -> bool:
-        """Do the scores differ, and was that told?"""
-        return self.scores != self.recorded and self.done[-1].verdict != "right"
+    def unflagged(self) -> bool:
+        """Do the scores differ, and nothing told of it?"""
+        return self.scores != self.recorded and bool(self.deeds) and self.deeds[-1].verdict == "right"
 
 
 class _Until:
-    """A camera whose film ends once the players have done so much at the table, or are stuck."""
+    """A camera whose film ends once the game is over, the players have done so much at the table, or are stuck."""
 
-    def __init__(self, camera: SimulatedCamera, players: Players, acts: int) -> None:
-        self.name, self.simulated = camera.name, True
+    def __init__(self, camera: SimulatedCamera, players: Players, acts: int | None) -> None:
+        self.name, self.simulated, self.frames = camera.name, True, 0
         self._camera, self._players, self._acts = camera, players, acts
 
     def read(self) -> Frame | None:
         seen = sum(one.act.said is None for one in self._players.done)
-        return None if self._players.over or seen >= self._acts or stuck(self._players.done) else self._camera.read()
+        if self._players.over or seen == self._acts or stuck([one.verdict for one in self._players.done]):
+            return None
+        self.frames += 1
+        return self._camera.read()
 
     def close(self) -> None:
         self._camera.close()
 
 
-def stuck(done: Sequence[Done]) -> bool:
+def stuck(verdicts: Sequence[str]) -> bool:
     """Does nothing that is done come right any more?"""
-    return len(done) >= STUCK and not any(one.verdict in ("right", "asked") for one in done[-STUCK:])
+    return len(verdicts) >= STUCK and not {"right", "asked"} & {*verdicts[-STUCK:]}
 
 
-def stretch(game: str, seed: int, acts: int, width_px: int = WIDTH_PX, mistakes: float = MISTAKES) -> Stretch:
-    """The first `acts` acts that the camera sees of a game, refereed."""
+def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX, mistakes: float = MISTAKES, measured: str = "") -> Game:
+    """A game, or so many acts of it that the camera sees, refereed; `measured` is the commit."""
     began_s = time.perf_counter()
     table = game_table(game, seed, width_px)
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
         started = opening(game, table.setup.game.colours, {}, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
         with closing(Session.begin(log, started)) as session:
             players = seat(session, table, mistakes)
-            Referee(_Until(camera_over(table, players), players, acts), table.setup, Watch(), session, table.empty).run()
+            camera = _Until(camera_over(table, players), players, acts)
+            failed = ""
+            try:
+                Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup)).run()
+            except Exception as error:
+                failed = f"{type(error).__name__}: {error}"
             truth: Any = players.state
+            scores, recorded = truth.scores, session.ledger.state.scores
+    took_s = time.perf_counter() - began_s
+    deeds = tuple(map(_deed, players.done))
+    return Game(game, seed, measured, width_px, deeds, scores, recorded, players.over, camera.frames, took_s, failed)
+
+
+def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game:
+    """A game of Ice Boule, or so many throws of it, refereed; its players follow the referee, and what it says is set beside the table."""
+    began_s = time.perf_counter()
+    setup = demo_setup()
+    with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
+        started = opening("ice_boule", setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+        with closing(Session.begin(log, started)) as session:
+            players = BoulePlayers(session, setup, seed)
+            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed), players, session, throws)
+            failed = ""
+            try:
+                Referee(camera, setup, Watch(), session).run()
+            except Exception as error:
+                failed = f"{type(error).__name__}: {error}"
+            over = session.ledger.engine.outcome(session.ledger.state) is not None
             recorded = session.ledger.state.scores
-    return Stretch(game, seed, tuple(players.done), truth.scores, recorded, players.over, time.perf_counter() - began_s)
+    took_s = time.perf_counter() - began_s
+    width_px = setup.camera.width
+    return Game("ice_boule", seed, measured, width_px, tuple(camera.deeds), tuple(camera.scores), recorded, over, camera.frames, took_s, failed)
+
+
+class _Throws:
+    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures every throw and counts the points."""
+
+    def __init__(self, camera: SimulatedCamera, players: BoulePlayers, session: Session, throws: int | None) -> None:
+        self.name, self.simulated, self.frames = camera.name, True, 0
+        self.deeds: list[Deed] = []
+        self.scores = [0] * len(session.ledger.players)
+        self._camera, self._players, self._session, self._throws = camera, players, session, throws
+        self._seq, self._taken_back, self._asked = session.ledger.seq, 0, False
+
+    def read(self) -> Frame | None:
+        self._compare()
+        ledger = self._session.ledger
+        over = ledger.engine.outcome(ledger.state) is not None
+        if over or len(self.deeds) == self._throws or stuck([one.verdict for one in self.deeds]):
+            return None
+        self.frames += 1
+        return self._camera.read()
+
+    def close(self) -> None:
+        self._camera.close()
+
+    def _compare(self) -> None:
+        """What was ruled since the last frame, with the table as it lies: nobody touches it before the next one."""
+        for record in self._session.records(self._seq):
+            self._seq, event = record.seq, record.event
+            if isinstance(event, Asked):
+                self._asked = True
+            elif isinstance(event, Ruled | Answered | Declared):
+                self._told(event)
+        for _ in range(self._players.taken_back - self._taken_back):
+            self.deeds.append(Deed("throw", True, (), "nothing", ()))
+        self._taken_back = self._players.taken_back
+
+    def _told(self, event: Ruled | Answered | Declared) -> None:
+        said = (getattr(event, "said", ""),)
+        if isinstance(event, Ruled) and event.verdict != "accepted":
+            self.deeds.append(Deed("throw", True, event.moves, "not seen" if event.verdict == "cannot_see" else "wrong", said))
+            return
+        if not event.moves:
+            return
+        state: Any = self._session.ledger.state
+        truth = true_layout(self._players.table)
+        right = (_plainly(truth) == _plainly(state.layout)) if not event.moves[0].startswith("target") else self._players.table.target is not None
+        self.deeds.append(
+            Deed(event.moves[-1].partition(" ")[0], True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said)
+        )
+        self._asked = False
+        if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
+            (leader,) = truth.leaders
+            self.scores[state.players.index(leader)] += truth.points(leader)
+
+
+def _plainly(layout: Layout) -> tuple[object, ...]:
+    """What counts of a layout: which pieces are in play, who leads and with how many points."""
+    return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
+
+
+def _deed(done: Done) -> Deed:
+    said = tuple(getattr(event, "said", "") for event in done.events)
+    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said)
 
 
 TEXT = """# Whole games, simulated
 
-Measured {date} (commit {commit}); `make bench-games` writes this page. Nothing here is a photograph: `vision/scene*.py` draw the tables,
+Measured {date} ({commits}); `make bench-games` writes this page. Nothing here is a photograph: `vision/scene*.py` draw the tables,
 another one for every seed, before a camera of {width} pixels a row that is in focus and well exposed. Everything behind it is the real
 thing: settling, eyes, judge, session and log.
 
@@ -97,10 +215,14 @@ piece taken, a nudged or exchanged one; then it is put back. A verdict is as exp
 and so does a verdict that the table cannot be read: both are honest, and both cost the players time. Silent: nothing was put on record
 for 6 s; the panel may have said what it waits for. Wrong is all else.
 
-These are stretches, not whole evenings: {games} games of each kind, each until {acts} acts were seen by the camera or it was over; what is
-heard (dice, votes) comes on top. One is given up after {stuck} acts in a row on which nobody ruled rightly.
+In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
+that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. In Ice Boule nobody cheats, pieces are
+knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
 
-| game | games | over | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
+Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
+rightly, as when a tile is read where none is; {failed} ended with an error. A game costs {cost} of one processor core.
+
+| game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
 |---|---|---|---|---|---|---|---|---|---|---|
 {lawful}
 
@@ -116,23 +238,26 @@ What went otherwise, for whoever wants to see it again (`rinkside demo --game GA
 """
 NAMED = 3
 """Moves of an act that are told."""
+TOLD = 300
+"""Letters that are told of what was said."""
 NAMES = {"nothing": "silent"}
+ROLLS = ("roll", "shot")
 VERDICTS = ("right", "asked", "not seen", "nothing", "wrong")
 
 
-def lawful_row(game: str, found: list[Stretch]) -> str:
+def lawful_row(game: str, found: Sequence[Game]) -> str:
     """Acts that the rules allow."""
-    counts = Counter(done.verdict for one in found for done in one.done if done.act.lawful)
-    unflagged = sum(one.scores != one.recorded and not one.flagged for one in found)
-    cells = [game, len(found), sum(one.over for one in found), sum(stuck(one.done) for one in found), counts.total(), *_shares(counts), unflagged]
+    counts = Counter(deed.verdict for one in found for deed in one.deeds if deed.lawful)
+    given_up = sum(stuck([deed.verdict for deed in one.deeds]) for one in found)
+    cells = [game, len(found), sum(one.over for one in found), given_up, counts.total(), *_shares(counts), sum(one.unflagged for one in found)]
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def planted_rows(game: str, found: list[Stretch]) -> list[str]:
+def planted_rows(game: str, found: Iterable[Game]) -> list[str]:
     """A row for every kind of thing that goes wrong."""
     planted: dict[str, Counter[str]] = {}
-    for done in (done for one in found for done in one.done if not done.act.lawful):
-        planted.setdefault(done.act.name, Counter())[done.verdict] += 1
+    for deed in (deed for one in found for deed in one.deeds if not deed.lawful):
+        planted.setdefault(deed.name, Counter())[deed.verdict] += 1
     return [f"| {' | '.join(map(str, [game, name, counts.total(), *_shares(counts)]))} |" for name, counts in sorted(planted.items())]
 
 
@@ -141,50 +266,82 @@ def _shares(counts: Counter[str]) -> list[str]:
     return [right, *(str(counts[verdict]) for verdict in VERDICTS[1:])]
 
 
-def otherwise(found: list[Stretch]) -> list[str]:
+def otherwise(found: Iterable[Game]) -> list[str]:
     """A line for everything that was not as expected."""
     lines = []
     for one in found:
-        for done in one.done:
-            if done.verdict != "right":
-                said = " / ".join(getattr(event, "said", "") for event in done.events) or "nothing"
-                moves = ", ".join(done.act.moves[:NAMED]) + (" ..." if len(done.act.moves) > NAMED else "")
-                lines.append(f"- {one.game} {one.seed}: {done.act.name} {moves}: {NAMES.get(done.verdict, done.verdict)}. Said: {said}")
+        typed = [deed for deed in one.deeds if deed.name in ROLLS and deed.verdict == "asked"]
+        if typed:
+            lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
+        for deed in one.deeds:
+            if deed.verdict != "right" and deed not in typed:
+                said = " / ".join(deed.said) or "nothing"
+                said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
+                moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
+                lines.append(
+                    f"- {one.game} {one.seed}: {' '.join(filter(None, (deed.name, moves)))}: {NAMES.get(deed.verdict, deed.verdict)}. Said: {said}"
+                )
+        if one.failed:
+            lines.append(f"- {one.game} {one.seed}: ended with {one.failed}")
     return lines
 
 
-@click.command()
-@click.option("--game", "names", multiple=True, type=click.Choice(list(KINDS)), help="Only these games; all without it.")
-@click.option("--games", default=10, show_default=True, help="Seeds of each game.")
-@click.option("--acts", default=30, show_default=True, help="Acts at the table in each.")
-@click.option("--width", default=WIDTH_PX, show_default=True, help="Width of the camera's pictures in pixels.")
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "GAMES.md", help="The page to write.")
-def main(names: tuple[str, ...], games: int, acts: int, width: int, out: Path) -> None:
-    """Referee the games and write the page."""
-    measured, rows, planted, others = commit(), [], [], []
-    for name in names or tuple(KINDS):
-        found = []
-        for seed in range(games):
-            found.append(stretch(name, seed, acts, width))
-            counts = Counter(done.verdict for done in found[-1].done)
-            print(f"{name} {seed}: {dict(counts)}, {found[-1].took_s:.0f} s", file=sys.stderr)
-        rows.append(lawful_row(name, found))
-        planted += planted_rows(name, found)
-        others += otherwise(found)
-    text = TEXT.format(
+def page(played: Sequence[Game]) -> str:
+    """docs/GAMES.md of games in the order of GAMES and seeds."""
+    kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
+    kinds = {kind: found for kind, found in kinds.items() if found}
+    costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in kinds.items())
+    return TEXT.format(
         date=datetime.date.today().isoformat(),
-        commit=measured,
-        width=width,
+        commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
+        width=" or ".join(str(width) for width in dict.fromkeys(one.width_px for one in played)),
         mistakes=MISTAKES,
         stuck=STUCK,
-        games=games,
-        acts=acts,
-        lawful="\n".join(rows),
-        planted="\n".join(planted),
-        otherwise="\n".join(others) or "- nothing",
+        begun=len(played),
+        over=sum(one.over for one in played),
+        failed=sum(bool(one.failed) for one in played) or "none",
+        cost=", ".join(costs),
+        lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
+        planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
+        otherwise="\n".join(otherwise(played)) or "- nothing",
     )
-    out.write_text(text, encoding="utf-8")
-    print(f"wrote {out}", file=sys.stderr)
+
+
+def _play_into(path: Path, game: str, seed: int, width_px: int, measured: str) -> Game:
+    """Play a game in a process of its own and leave its file."""
+    cv2.setNumThreads(1)
+    played = play_boule(seed, measured=measured) if game == "ice_boule" else play(game, seed, width_px=width_px, measured=measured)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(played), indent=1))
+    return played
+
+
+@click.command()
+@click.option("--game", "names", multiple=True, type=click.Choice(list(GAMES)), help="Only these games; all without it.")
+@click.option("--games", default=50, show_default=True, help="Seeds of each game.")
+@click.option("--width", default=WIDTH_PX, show_default=True, help="Width of the camera's pictures in pixels.")
+@click.option("--processes", default=2, show_default=True, help="Games that are played at the same time.")
+@click.option(
+    "--results", type=click.Path(path_type=Path), help="Folder of results; games that have one are not played again.  [default: build/games/COMMIT]"
+)
+@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "GAMES.md", help="The page to write.")
+def main(names: tuple[str, ...], games: int, width: int, processes: int, results: Path | None, out: Path) -> None:
+    """Referee the games and write the page, from whatever was played if it is broken off."""
+    measured = commit()
+    folder = results or ROOT / "build" / "games" / measured.replace(", ", "-").replace(" ", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    due = {(name, seed): folder / f"{name}-{seed}.json" for seed in range(games) for name in names or GAMES}
+    due = {key: path for key, path in due.items() if not path.exists()}
+    try:
+        with ProcessPoolExecutor(processes) as pool:
+            for done in as_completed(pool.submit(_play_into, path, *key, width, measured) for key, path in due.items()):
+                one = done.result()
+                counts = dict(Counter(deed.verdict for deed in one.deeds))
+                print(f"{one.game} {one.seed}: {'over' if one.over else one.failed or 'given up'}, {counts}, {one.took_s:.0f} s", file=sys.stderr)
+    finally:
+        played = [msgspec.json.decode(path.read_bytes(), type=Game) for path in folder.glob("*.json")]
+        if played:
+            out.write_text(page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed))), encoding="utf-8")
+            print(f"wrote {out} from {len(played)} games in {folder}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.moved import TableWatch
 from referee.opening import opening, parse_names, parse_rulings, reopened
+from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.setting_up import Choice, SettingUp
 from referee.settings import complain, rig_of, settings_option
@@ -82,7 +83,8 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         else:
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
-        _referee(session, Referee(camera, setup, Watch(), session, table.empty if table else None), listening, rig, access, log.path)
+        eyes = Referee(camera, setup, Watch(), session, table.empty if table else None, dice=dice_corner_watch(setup))
+        _referee(session, eyes, listening, rig, access, log.path)
 
 
 @click.command()
@@ -137,7 +139,8 @@ def play(
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
         stack.enter_context(closing(session))
         watch = TableWatch(setup, table_path, recheck, redo)
-        _referee(session, Referee(camera, setup, Watch(), session, reference, table=watch), listening, rig, access, log.path)
+        eyes = Referee(camera, setup, Watch(), session, reference, table=watch, dice=dice_corner_watch(setup))
+        _referee(session, eyes, listening, rig, access, log.path)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort) -> SessionStarted:

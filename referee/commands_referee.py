@@ -19,6 +19,7 @@ from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings
+from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
@@ -69,7 +70,7 @@ def referee(
         started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
-        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard)
+        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
 
         stopped = threading.Event()
 

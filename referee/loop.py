@@ -18,6 +18,7 @@ from referee.ledger import Ledger
 from referee.live_picture import LivePicture
 from referee.moved import HOLDS, TableWatch, Wish
 from referee.reread import Reread, Told, last_table, reread
+from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree
@@ -82,11 +83,13 @@ class Referee:
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
         table: TableWatch | None = None,
+        dice: DiceCornerWatch | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
         `table` sees whether cards, board and camera are where `table.json` says; without it nobody does.
+        `dice` reads a real die in its corner of the table.
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
@@ -95,6 +98,7 @@ class Referee:
         self._pause = pause or self._stopping.wait
         self._inputs = list(inputs)
         self._table = table
+        self._dice, self._die_said = dice, ""
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
@@ -230,11 +234,24 @@ class Referee:
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
-            self._tell(_status(self._open), self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move.")
+            said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
+            self._tell(_status(self._open), said if self._open else self._die_said or said)
         elif self._blind is not None and _read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
         else:
             self._judge(frame, settled, ledger)
+        if settled is not None and self._dice is not None:
+            self._hear_die(self._dice, frame, settled)
+
+    def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
+        """Hear what a real die shows, once play has begun; where it cannot be read, people are told with the next frame."""
+        ledger = self._session.ledger
+        if ledger.paused or ledger.question is not None or not ledger.standing:
+            return
+        heard = dice.look(frame, settled.camera, ledger)
+        self._die_said = heard if isinstance(heard, str) else ""
+        if not isinstance(heard, str):
+            self._session.hear(heard)
 
     def _check_table(self, frame: Frame, seen: Observation | Unusable) -> bool:
         """Look whether cards, board and camera are where they were, and do what people wish; is the table another one now?"""

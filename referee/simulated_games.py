@@ -19,7 +19,7 @@ from referee.ledger import Ledger
 from referee.simulated_people import WHO, People, Steps
 from table.setup import Setup
 from table.solids import Array
-from vision.scene import Body, Scene, ScenePiece, Slab, Stage
+from vision.scene import Body, Scene, SceneDie, ScenePiece, Slab, Stage
 
 MISTAKES = 0.25
 """How often something goes wrong before a move, if the game has something that can."""
@@ -44,6 +44,7 @@ class Act:
 
     `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are played or, where they are
     refused, tried; empty for what is no move.  `code` is empty where any will do.  What is `heard` counts, announced or only noted.
+    `typed` is what people say where the camera did not see it.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Act:
     code: str = ""
     moves: tuple[str, ...] = ()
     said: Mapping[str, Any] | None = None
+    typed: Mapping[str, Any] | None = None
 
     @property
     def lawful(self) -> bool:
@@ -124,7 +126,8 @@ class Players:
         next(self._script)
         bodies = self._bodies.values()
         pieces = tuple(body for body in bodies if isinstance(body, ScenePiece))
-        return Scene(self._stage, pieces, self._people.limbs, tuple(body for body in bodies if isinstance(body, Slab)))
+        slabs = tuple(body for body in bodies if isinstance(body, Slab))
+        return Scene(self._stage, pieces, self._people.limbs, slabs, tuple(body for body in bodies if isinstance(body, SceneDie)))
 
     @property
     def over(self) -> bool:
@@ -182,12 +185,14 @@ class Players:
             yield from self._lay(act.bodies)
             yield from self._until_ruled(mark, act)
         else:
-            yield from self._people.wait(SAY_MS)
-            self._people.say(Hear(said=dict(act.said), decided_by=WHO))
-            yield
+            yield from self._say(act.said)
+        typed = act.typed is not None and self._session.ledger.seq == mark
+        if act.typed is not None and typed:
+            yield from self._say(act.typed)
         events = tuple(record.event for record in self._session.records(mark))
         stands = self._play.same(self._session.ledger.state, after)
-        self.done.append(Done(act, str(self.state), events, _verdict(act, events, stands)))
+        verdict = _verdict(act, events, stands)
+        self.done.append(Done(act, str(self.state), events, "asked" if typed and verdict == "right" else verdict))
         if act.lawful and stands and self.done[-1].verdict in ("right", "asked"):
             self.state = self._session.ledger.state
             return
@@ -195,6 +200,11 @@ class Players:
         if self._bodies is not before:
             yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
+
+    def _say(self, said: Mapping[str, Any]) -> Steps:
+        yield from self._people.wait(SAY_MS)
+        self._people.say(Hear(said=dict(said), decided_by=WHO))
+        yield
 
     def _take_back(self, mark: int) -> None:
         """Appeal against all that was ruled since record `mark` and still counts."""

@@ -214,6 +214,7 @@ def _sunk(state: State, bodies: Bodies, tile: str) -> Bodies:
 def _shifted(body: Body, step: Array) -> Body:
     if isinstance(body, ScenePiece):
         return replace(body, solid=moved(body.solid, float(step[0]), float(step[1])))
+    assert isinstance(body, Slab), "tiles and pyramids lie there"
     face = body.face
     if face is not None:
         x, y = np.asarray(face.middle_mm) + step

@@ -75,7 +75,7 @@ class StormPlay:
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
             return Act("wasted throw, said", bodies, "heard", WASTED, moves, {"player": player, "off": True})
-        return Act("wasted throw", {**bodies, **self._beside(player, bodies)}, "accepted", WASTED, moves)
+        return Act("wasted throw", {**bodies, **self._beside(player, bodies)}, "accepted", WASTED, moves, typed={"player": player, "off": True})
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""

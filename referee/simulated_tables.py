@@ -17,7 +17,7 @@ from referee.simulated_zamboni import ZamboniPlay
 from table.boards import Chessboard, Coasters, Tiles
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import Setup
+from table.setup import DiceCorner, Setup
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.frame import Frame
 from vision.render import Renderer
@@ -31,6 +31,8 @@ WIDTH_PX = 1640
 
 CARD_MARGIN_MM = 7.0
 """White round a fiducial, and a little room."""
+DICE_BESIDE_MM, DICE_CORNER_MM = 8.0, 50.0
+"""How far the dice corner is from the board, and its sides."""
 
 KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
     "icebreaker": ("icebreaker", IcebreakerPlay),
@@ -58,7 +60,7 @@ def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
     kind, _ = KINDS[game]
     rng = np.random.default_rng([seed, 5])
-    setup = _seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng)
+    setup = _with_dice_corner(_seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng))
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
     empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, Renderer(setup, place).picture(Scene(stage), rng))
     return GameTable(game, seed, setup, place, stage, empty)
@@ -90,6 +92,17 @@ def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
     count = int(rng.integers(2, 5))
     players = colours[::2] if count == 2 else colours[:count]
     return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=players))
+
+
+def _with_dice_corner(setup: Setup) -> Setup:
+    """In Zamboni Wars a die is rolled to the right of the board, between the cards."""
+    if not isinstance(setup.board, Coasters):
+        return setup
+    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
+    x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
+    half = DICE_CORNER_MM / 2
+    outline = ((x, y - half), (x + 2 * half, y - half), (x + 2 * half, y + half), (x, y + half))
+    return msgspec.structs.replace(setup, dice_corner=DiceCorner(outline_mm=outline))
 
 
 def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Players:

@@ -17,7 +17,9 @@ from referee.simulated_games import Act, Bodies, without
 from table.boards import Coasters
 from table.setup import Setup
 from table.solids import Array, lying
-from vision.scene import ScenePiece
+from vision.scene import Rgb, SceneDie, ScenePiece
+from vision.scene_dice import die_at
+from vision.scene_ground import table_z_mm
 from vision.scene_poses import is_free
 from vision.scene_throws import Thrower
 
@@ -27,6 +29,12 @@ SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
 RELAID_MM, RELAID_DEG = 0.5, 1.0
 """And so far from where a nest lay that lost a layer."""
 TRIES, HOLDS_FIRE = 40, 0.1
+DICE: tuple[tuple[Rgb, Rgb], ...] = (
+    ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
+    ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
+    ((0.02, 0.02, 0.025), (0.80, 0.80, 0.78)),
+)
+"""Dice and their pips: ivory, red, black."""
 
 
 class ZamboniPlay:
@@ -39,13 +47,15 @@ class ZamboniPlay:
         assert isinstance(board, Coasters), "Zamboni Wars is played on coasters"
         self._rng, self._chance, self._board = rng, Random(int(rng.integers(1 << 30))), board
         self._thrower, self._sizes = Thrower(setup, rng), {size.name: size for size in setup.sizes}
+        self._corner, self._table_mm = setup.dice_corner, table_z_mm(setup)
+        self._rgb, self._ink = DICE[int(rng.integers(len(DICE)))]
 
     def begin(self, state: State) -> Act:
         """Every nest in its corner."""
         bodies: Bodies = {}
         for player, nest in state.left.items():
             bodies = self._driven(bodies, player, nest) or bodies
-        return Act("set up", bodies, "accepted", "zamboni.start")
+        return Act("set up", {**bodies, **self._rolled(1)}, "accepted", "zamboni.start")
 
     def turn(self, state: State, bodies: Bodies) -> Act:
         """Roll, drive, fire or hold fire, and take off what was hit."""
@@ -60,9 +70,13 @@ class ZamboniPlay:
                 return Act("hold", bodies, "heard", "", ("hold",), {"player": who, "hold": True})
             case Aiming(target):
                 moves = (f"fire {target}", f"die {pips}") if state.left[target].layers > 1 else (f"fire {target}",)
-                return Act("shot", bodies, "heard", "", moves, {"player": who, "die": pips})
-            case _:
+                if state.left[target].layers == 1 or self._corner is None:
+                    return Act("shot", bodies, "heard", "", moves, {"player": who, "die": pips})
+                return Act("shot", {**bodies, **self._rolled(pips)}, "heard", "", moves, typed={"player": who, "die": pips})
+            case _ if self._corner is None:
                 return Act("roll", bodies, "heard", ROLL, (f"roll {pips}",), {"player": who, "die": pips})
+            case _:
+                return Act("roll", {**bodies, **self._rolled(pips)}, "heard", ROLL, (f"roll {pips}",), typed={"player": who, "die": pips})
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
@@ -134,6 +148,15 @@ class ZamboniPlay:
         """Somebody rolls whose turn it is not."""
         player = self._chance.choice([player for player in state.left if player != state.to_move])
         return Act("roll out of turn", bodies, "refused", ROLL, (), {"player": player, "die": self._chance.randint(1, 6)})
+
+    def _rolled(self, pips: int) -> Bodies:
+        """The die somewhere in its corner, if there is one."""
+        if self._corner is None:
+            return {}
+        outline = np.array(self._corner.outline_mm)
+        x, y = outline.min(axis=0) + self._rng.uniform(0.25, 0.75, 2) * np.ptp(outline, axis=0)
+        middle, rotation = die_at(pips, (float(x), float(y)), float(self._rng.uniform(0, 90)), self._corner.edge_mm, self._table_mm)
+        return {"die": SceneDie(middle, rotation, self._corner.edge_mm, self._rgb, self._ink)}
 
     def _stripped_of(self, state: State, bodies: Bodies, player: str) -> Bodies:
         """The outermost piece is taken off, and what is left laid down where it lay, nearly."""

@@ -54,7 +54,7 @@ def simulated_table(session: Watched, seed: int, period_ms: int = PERIOD_MS, sta
 
 
 class Players:
-    """Everybody at the table.  The camera asks `scene_at`, in order of time."""
+    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts throws on which nobody ruled rightly."""
 
     def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
         """Raises InputError for a table on which Ice Boule is not played."""
@@ -62,6 +62,7 @@ class Players:
             raise InputError("simulation: game.target: expected a colour for the target, got none; the simulated players play Ice Boule")
         self.setup, self._session = setup, session
         self.table = Tabletop(setup)
+        self.taken_back = 0
         self._rng = np.random.default_rng([seed, 77])
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
@@ -169,6 +170,7 @@ class Players:
     def _take_back(self, before: Tabletop) -> Steps:
         """Whoever threw last puts everything back as it was."""
         player = self.setup.game.colours[0]
+        self.taken_back += 1
         changed = [piece for piece in self.table.pieces if piece not in before.pieces]
         for piece in changed:
             yield from self._people.reach(player, np.array([*middle_mm(piece.solid), 30.0]))

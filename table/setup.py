@@ -102,6 +102,15 @@ class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     light: tuple[Level, Level, Level]
 
 
+class DiceCorner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a six-sided die is rolled, `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of the fiducials where it is not told;
+    and how large the die is."""
+
+    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3)]
+    edge_mm: Annotated[float, msgspec.Meta(ge=8, le=40)] = 16.0
+    z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] | None = None
+
+
 class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     format: Literal["rinkside-table/1"]
     camera: Lens
@@ -109,6 +118,7 @@ class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     board: Board
     game: Game
     learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,6 +130,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     game: Game
     pieces: PieceSet
     learned_colours: tuple[LearnedColour, ...] = ()
+    dice_corner: DiceCorner | None = None
 
     @property
     def sizes(self) -> tuple[PieceSize, ...]:
@@ -158,7 +169,15 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
     for index, name in enumerate(file.game.sizes):
         if name not in pieces:
             raise InputError(f"{where}: game.sizes[{index}]: expected a size of {pieces.name} ({', '.join(map(str, pieces.sizes))}), got {name!r}")
-    return Setup(camera=file.camera, fiducials=file.fiducials, board=file.board, game=file.game, pieces=pieces, learned_colours=file.learned_colours)
+    return Setup(
+        camera=file.camera,
+        fiducials=file.fiducials,
+        board=file.board,
+        game=file.game,
+        pieces=pieces,
+        learned_colours=file.learned_colours,
+        dice_corner=file.dice_corner,
+    )
 
 
 def save_table(setup: Setup, path: Path) -> None:
@@ -170,7 +189,7 @@ def save_table(setup: Setup, path: Path) -> None:
 
 def table_document(setup: Setup) -> dict[str, Any]:
     """A table as plain data, which `parse_table` reads back."""
-    fields = {name: getattr(setup, name) for name in ("camera", "fiducials", "board", "game", "learned_colours")}
+    fields = {name: getattr(setup, name) for name in ("camera", "fiducials", "board", "game", "learned_colours", "dice_corner")}
     document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
     return document
 

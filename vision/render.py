@@ -18,7 +18,8 @@ from table.boards import Tiles
 from table.observation import Camera
 from table.setup import Setup
 from vision.frame import Image
-from vision.scene import Body, Limb, Scene, Sensor, Slab, Stage
+from vision.scene import Body, Limb, Scene, SceneDie, Sensor, Slab, Stage
+from vision.scene_dice import draw_die
 from vision.scene_grid import Box, Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs, limb_points
@@ -42,6 +43,15 @@ def _encoding() -> NDArray[np.float32]:
 
 _ENCODE = _encoding()
 
+GRAIN_ROOM = 1 << 20
+"""In so many ways the same grain is laid over a picture: drawing new grain for each would cost more than all the rest."""
+
+
+@lru_cache(maxsize=2)
+def _grain(length: int) -> NDArray[np.float32]:
+    """Normally distributed noise of standard deviation 1, (length,), always the same."""
+    return np.random.default_rng(length).standard_normal(length, dtype=np.float32)
+
 
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
     """A picture of a scene, (height, width, 3) uint8 R-G-B, as the camera of `setup` takes it from `camera`'s place."""
@@ -59,6 +69,10 @@ class _Developed:
 
     level: Colours
     sigma: Colours
+
+    def with_noise(self, grain: Colours) -> Image:
+        """A picture (h, w, 3), with so much of the noise as each level has."""
+        return np.asarray(cv2.add(cv2.multiply(grain, self.sigma), self.level, dtype=cv2.CV_8U), np.uint8)
 
 
 class Renderer:
@@ -78,16 +92,18 @@ class Renderer:
         self._ground: Colours = np.zeros(shape, np.float32)
         self._bare: Colours = np.zeros(shape, np.float32)
         self._still = _Developed(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
-        self._shown = self._still
+        self._reached: tuple[Box, _Developed] | None = None
+        """A box in which limbs are seen, and what the sensor reads there instead."""
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
         """As `render`, for this camera."""
         self._update(scene)
-        noise = rng.standard_normal(self._shown.level.shape, dtype=np.float32)
-        noise *= self._shown.sigma
-        noise += self._shown.level
-        noise += np.float32(0.5)
-        picture: Image = np.clip(noise, 0, 255, out=noise).astype(np.uint8)
+        shape, start = self._still.level.shape, int(rng.integers(GRAIN_ROOM))
+        grain = _grain(self._still.level.size + GRAIN_ROOM)[start : start + self._still.level.size].reshape(shape)
+        picture = self._still.with_noise(grain)
+        if self._reached is not None:
+            box, reached = self._reached
+            picture[box] = reached.with_noise(grain[box])
         return picture
 
     def light(self, scene: Scene) -> Colours:
@@ -102,20 +118,22 @@ class Renderer:
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)
             self._bare = self._ground.copy()
             self._stage, self._bodies, self._limbs, self._shadows = scene.stage, (), (), {}
-            self._develop(self._still, self._whole, lambda box: self._bare[box], scene.stage.sensor)
-            self._shown = self._still
-        bodies: tuple[Body, ...] = (*scene.slabs, *scene.pieces)
+            self._still = self._developed(self._whole, lambda box: self._bare[box], scene.stage.sensor)
+            self._reached = None
+        bodies: tuple[Body, ...] = (*scene.slabs, *scene.dice, *scene.pieces)
         if _differ(self._bodies, bodies):
             before, now = set(self._bodies), set(bodies)
             boxes = _joined([box for body in (*self._bodies, *bodies) if (body in before) != (body in now) and (box := self._box(body))])
             for box in boxes:
                 self._bare[box] = self._with_bodies(bodies, scene.stage, box)
             for box in boxes:
-                self._develop(self._still, self._widened(box), lambda wide: self._bare[wide], scene.stage.sensor)
+                wide = self._widened(box)
+                again = self._developed(wide, lambda wider: self._bare[wider], scene.stage.sensor)
+                self._still.level[wide], self._still.sigma[wide] = again.level, again.sigma
             self._shadows = {(body, z_mm): shadow for (body, z_mm), shadow in self._shadows.items() if body in now}
-            self._bodies, self._limbs, self._shown = bodies, (), self._still
+            self._bodies, self._limbs, self._reached = bodies, (), None
         if _differ(self._limbs, scene.limbs):
-            self._shown = self._with_limbs(scene)
+            self._reached = self._with_limbs(scene)
             self._limbs = scene.limbs
 
     def _ground_shadow(self, body: Body) -> Shadow:
@@ -145,20 +163,18 @@ class Renderer:
             if isinstance(body, Slab):
                 above = [other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6]
                 draw_slab(out, body, stage, part, [(self._shadow(other, body.top_mm), passes(other)) for other in above])
+            elif isinstance(body, SceneDie):
+                draw_die(out, body, stage, part)
             else:
                 draw_piece(out, body, stage, part, around)
         return out
 
-    def _with_limbs(self, scene: Scene) -> _Developed:
+    def _with_limbs(self, scene: Scene) -> tuple[Box, _Developed] | None:
         if not scene.limbs:
-            return self._still
+            return None
         reach = [limb_points(limb) for limb in scene.limbs] + [limb_shadow_mm(limb, scene.stage, 0.0) for limb in scene.limbs]
         box = self._grid.around(np.concatenate(reach), BLUR_REACH_PX)
-        if box is None:
-            return self._still
-        shown = _Developed(self._still.level.copy(), self._still.sigma.copy())
-        self._develop(shown, box, lambda wide: self._lit_with_limbs(scene, wide), scene.stage.sensor)
-        return shown
+        return None if box is None else (box, self._developed(box, lambda wide: self._lit_with_limbs(scene, wide), scene.stage.sensor))
 
     def _lit_with_limbs(self, scene: Scene, box: Box) -> Colours:
         light, part = self._bare[box].copy(), self._grid.crop(box)
@@ -167,8 +183,8 @@ class Renderer:
             draw_limbs(light, scene.limbs, scene.stage, part)
         return light
 
-    def _develop(self, into: _Developed, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor) -> None:
-        """Write into a box what the sensor reads there, from the light in a box a little wider than that."""
+    def _developed(self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor) -> _Developed:
+        """What the sensor reads in a box, from the light in a box a little wider than that."""
         wide = self._widened(box)
         light = light_in(wide)
         blurred = cv2.GaussianBlur(light, (0, 0), sensor.blur_px) if sensor.blur_px > 0 else light
@@ -181,8 +197,7 @@ class Renderer:
         exposed *= ENCODING_STEPS * np.array(sensor.exposure, np.float32)
         exposed += np.float32(0.5)
         level = _ENCODE[np.clip(exposed, 0, ENCODING_STEPS, out=exposed).astype(np.uint16)]
-        into.level[box] = level
-        into.sigma[box] = cv2.LUT(level.astype(np.uint8), _noise_levels(sensor))
+        return _Developed(level, np.asarray(cv2.LUT(level.astype(np.uint8), _noise_levels(sensor)), np.float32))
 
     def _widened(self, box: Box) -> Box:
         """A box with the surroundings that lens blur brings in, inside the picture."""

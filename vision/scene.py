@@ -106,7 +106,33 @@ class Slab:
         return np.concatenate([np.column_stack([self.outline_mm, np.full(len(self.outline_mm), z)]) for z in (self.low_mm, self.top_mm)])
 
 
-Body = ScenePiece | Slab
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneDie:
+    """A six-sided die with its middle at `middle_mm` (3,).  The columns of `rotation` (3, 3) are the ways, in the table frame, out of
+    its faces 2, 3 and 1; opposite faces make seven.
+
+    `pip_share` is a pip's radius and `spread_share` how far the outer pips are from the middle, as shares of the edge.  A `worded` die
+    has strokes instead of pips, as the die of Treehouse.
+    """
+
+    middle_mm: Array
+    rotation: Array
+    edge_mm: float
+    rgb: Rgb
+    ink: Rgb
+    pip_share: float = 0.1
+    spread_share: float = 0.25
+    gloss: float = 0.3
+    worded: bool = False
+
+    @property
+    def vertices_mm(self) -> Array:
+        """Its corners, (8, 3)."""
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.asarray(self.middle_mm + self.edge_mm / 2 * signs @ self.rotation.T)
+
+
+Body = ScenePiece | Slab | SceneDie
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +208,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One moment: a stage, the pieces on it, limbs that reach over it, and counters and tiles that can be moved."""
+    """One moment: a stage, the pieces on it, limbs that reach over it, counters and tiles that can be moved, and dice."""
 
     stage: Stage
     pieces: tuple[ScenePiece, ...] = ()
     limbs: tuple[Limb, ...] = ()
     slabs: tuple[Slab, ...] = ()
+    dice: tuple[SceneDie, ...] = ()
 
 
 def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:

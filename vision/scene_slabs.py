@@ -45,10 +45,10 @@ def _rim(slab: Slab, low: Array, top: Array, stage: Stage, part: Grid) -> Colour
     colour, total = np.zeros((*part.x.shape, 3), np.float32), np.full(part.x.shape, np.float32(1e-6))
     outline = slab.outline_mm
     after = np.roll(np.arange(len(outline)), -1)
-    for here, there in zip(range(len(outline)), after, strict=True):
+    towards_us = np.einsum("ij,ij->i", np.cross(low[after] - low, top[after] - low), low) < 0
+    for here in np.flatnonzero(towards_us):
+        there = after[here]
         quad = np.array([low[here], low[there], top[there], top[here]])
-        if np.cross(quad[1] - quad[0], quad[2] - quad[0]) @ quad[0] >= 0:
-            continue
         along = outline[there] - outline[here]
         normal = np.array([along[1], -along[0], 0.0]) / np.hypot(*along)
         middle = np.array([*(outline[here] + outline[there]) / 2, (slab.low_mm + slab.top_mm) / 2])

@@ -7,7 +7,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 
-from benchmarks.games import stretch
+from benchmarks.games import STUCK, Deed, Game, page, play, play_boule
 from engines import GAMES
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
@@ -76,7 +76,27 @@ def test_a_game_that_nobody_plays_here_is_refused():
 @pytest.mark.parametrize("game", KINDS)
 def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     """From the drawn picture to the log; the long figures are in docs/GAMES.md."""
-    played = stretch(game, seed=0, acts=3, width_px=1024, mistakes=1.0)
-    assert [done.verdict for done in played.done] == ["right"] * len(played.done), [(done.act.name, done.events) for done in played.done]
+    played = play(game, seed=0, acts=3, width_px=1024, mistakes=1.0)
+    typed_in = {deed for deed in played.deeds if deed.verdict == "asked" and deed.name in ("roll", "shot")}
+    assert {deed.verdict for deed in played.deeds if deed not in typed_in} == {"right"}, played.deeds
     assert played.scores == played.recorded
-    assert any(not done.act.lawful for done in played.done)
+    assert any(not deed.lawful for deed in played.deeds)
+
+
+def test_throws_of_ice_boule_are_refereed_as_they_lie():
+    played = play_boule(seed=1, throws=3)
+    assert [(deed.name, deed.verdict) for deed in played.deeds] == [("target", "right"), ("throw", "right"), ("throw", "right")]
+    assert not played.failed
+
+
+def test_the_page_tells_what_was_played_and_what_went_otherwise():
+    good, bad = Deed("move", True, ("a1-a2",), "right", ("Fine.",)), Deed("stolen ice", False, (), "nothing", ())
+    played = [
+        Game("icebreaker", 7, "abc", 1640, (good, bad, *[bad] * (STUCK - 1)), (1,), (2,)),
+        Game("icefloe", 1, "abc", 1640, (good,), (1,), (1,), True),
+    ]
+    written = page(played)
+    assert "2 of them here, of which 1 came to it" in written
+    assert "| icebreaker | 1 | 0 | 1 | 1 | 1 (100.0%) | 0 | 0 | 0 | 0 | 0 |" in written
+    assert "| icebreaker | stolen ice | 4 | 0 (0.0%) | 0 | 0 | 4 | 0 |" in written
+    assert "- icebreaker 7: stolen ice: silent. Said: nothing" in written

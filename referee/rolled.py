@@ -1,0 +1,81 @@
+"""The die in the dice corner, heard as an electronic one is: once a roll, and only while the game waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cv2
+import numpy as np
+
+from referee.ledger import Ledger
+from table.observation import Camera
+from table.setup import DiceCorner, Setup
+from vision.changes import changed
+from vision.dice import Die, NoDie, read_dice
+from vision.frame import Frame, Image
+from vision.photo import Photo
+
+ROLLED_MM, ROLLED_DEG = 8.0, 20.0
+"""A die that lies nearer than this to where it lay, turned by less, was not rolled."""
+CHANGED_SIGMAS, CHANGED_PX = 6.0, 6
+"""The corner is read again where so many pixels have changed by so many times their noise."""
+MARGIN_PX = 8
+
+
+class DiceCornerWatch:
+    """Give it every frame in which the table is at rest; it tells what a new roll shows.
+
+    A die that lies in the corner at first was rolled before anybody looked, and one that is moved while nobody is to roll was tidied
+    away: neither is told.
+    """
+
+    def __init__(self, setup: Setup, corner: DiceCorner) -> None:
+        self._setup, self._corner = setup, corner
+        self._picture: Image | None = None
+        self._read: Die | NoDie = NoDie()
+        self._known: Die | NoDie | None = None
+
+    def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
+        """What to hear, as `Session.hear` takes it; or why the die cannot be read, in a sentence; or an empty sentence."""
+        self._look_again(Photo(frame.image, camera, self._setup))
+        waiting: list[Mapping[str, Any]] = [
+            one["said"] for one in ledger.engine.state_document(ledger.state).get("may_say", ()) if "die" in one["said"]
+        ]
+        if self._known is None or not waiting:
+            self._known = self._read
+            return ""
+        if isinstance(self._read, NoDie):
+            reason = self._read.reason
+            self._known = self._known if reason else self._read
+            return f"The die cannot be read: {reason}. Roll it again, or type in what it shows." if reason else ""
+        if not _is_new(self._read, self._known):
+            return ""
+        self._known = self._read
+        return next(said for said in waiting if said["die"] == self._read.pips)
+
+    def _look_again(self, photo: Photo) -> None:
+        """Read the corner if it does not look as it did."""
+        outline, height = np.array(self._corner.outline_mm), self._setup.fiducials.z_mm
+        at = photo.pixels(np.column_stack([outline, np.full(len(outline), height)]))
+        (u0, v0), (u1, v1) = np.floor(at.min(axis=0)).astype(int) - MARGIN_PX, np.ceil(at.max(axis=0)).astype(int) + MARGIN_PX
+        picture = photo.image[max(0, v0) : max(1, v1), max(0, u0) : max(1, u1)]
+        before = self._picture
+        if before is not None and before.shape == picture.shape:
+            apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
+            if np.count_nonzero(apart) < CHANGED_PX:
+                return
+        self._picture, self._read = picture.copy(), read_dice(photo)
+
+
+def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
+    """For a table that has a dice corner."""
+    return DiceCornerWatch(setup, setup.dice_corner) if setup.dice_corner is not None else None
+
+
+def _is_new(now: Die, before: Die | NoDie) -> bool:
+    """Does a die lie otherwise than it did?"""
+    if isinstance(before, NoDie) or now.pips != before.pips:
+        return True
+    turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)
+    return bool(np.hypot(*(now.middle_mm - before.middle_mm)) > ROLLED_MM or turned_deg > ROLLED_DEG)

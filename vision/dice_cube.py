@@ -1,0 +1,164 @@
+"""A cube on its edges: how well the edges of a picture agree with a die that lies flat, and with one that leans.
+
+All in the plane of the top of a die that lies flat.  Sampled points of the cube's edges are compared with the nearest edge of
+the same direction in the picture (chamfer matching).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from table.solids import Array
+
+CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
+SIDE_SHARE, SAMPLES = 0.72, 9
+"""Middle share of an edge that is looked at, as corners are round, and at how many points."""
+LEAST_LENGTH = 0.25
+"""Edges that are seen shorter than this, of the die's, are left out."""
+DIRECTIONS = 8
+"""Edges in a picture are told apart by so many directions."""
+REACHES_PX = (4.0, 2.0)
+"""How far edges may be from where they belong: at first, and for good."""
+LEANS_DEG = 16.0
+"""From leaning so far, each way, and from lying flat a die that leans is looked for."""
+EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
+"""Canny's thresholds for steepness, of which 1 is an edge for sure, in thousandths."""
+
+
+def _face(axis: int, sign: int) -> list[int]:
+    """Corners of a face, in order round it."""
+    right, up = (axis + 1) % 3, (axis + 2) % 3
+    return [
+        next(k for k, corner in enumerate(CORNERS) if (corner[axis], corner[right], corner[up]) == (sign, a, b))
+        for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    ]
+
+
+FACES = [(axis, sign, _face(axis, sign)) for axis in range(3) for sign in (-1, 1)]
+
+
+@cache
+def _edges_of(seen: tuple[bool, ...]) -> NDArray[np.int_]:
+    """The corners at the ends, (2, n), of the edges of those of FACES that are seen."""
+    faces = [face for (_, _, face), there in zip(FACES, seen, strict=True) if there]
+    return np.array(sorted({(min(pair), max(pair)) for face in faces for pair in zip(face, face[1:] + face[:1], strict=True)})).T
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeMap:
+    """Distance in pixels to the nearest edge of each of DIRECTIONS, (n, h, w); `start_mm` (2,) is the upper left, `step_mm` a pixel."""
+
+    away_px: NDArray[np.float32]
+    start_mm: Array
+    step_mm: float
+
+    def agreement(self, points_mm: Array, across: Array, reach_px: float) -> Array:
+        """How well edges agree with points (n, 2) on lines across directions (n, 2): 1 on an edge, 0 far from one."""
+        column, row = np.rint((points_mm - self.start_mm) / self.step_mm * (1, -1)).astype(int).T
+        _, h, w = self.away_px.shape
+        turns = np.degrees(np.arctan2(across[:, 1], across[:, 0])) % 180
+        away = self.away_px[(turns * DIRECTIONS / 180).astype(int) % DIRECTIONS, row.clip(0, h - 1), column.clip(0, w - 1)]
+        return np.asarray(np.exp(-((away / reach_px) ** 2)), float)
+
+
+def edge_map(along_x: NDArray[np.float32], along_y: NDArray[np.float32], start_mm: Array, step_mm: float) -> EdgeMap:
+    """The edges of a picture from its steepness along x and y, (h, w, 3) each, y up; 1 is an edge for sure."""
+    strongest = (along_x**2 + along_y**2).argmax(axis=2)[..., None]
+    x, y = (np.take_along_axis(along, strongest, 2)[..., 0] for along in (along_x, along_y))
+    across, down = (np.clip(EDGE_UNITS * along, -32000, 32000).astype(np.int16) for along in (x, -y))
+    edges = np.asarray(cv2.Canny(across, down, WEAKEST, STRONGEST, L2gradient=True)) > 0
+    turns = np.degrees(np.arctan2(y, x)) % 180
+    maps = []
+    for k in range(DIRECTIONS):
+        off_deg = np.abs((turns - (k + 0.5) * 180 / DIRECTIONS + 90) % 180 - 90)
+        like = edges & (off_deg < 1.1 * 180 / DIRECTIONS)
+        maps.append(cv2.distanceTransform((~like).astype(np.uint8), cv2.DIST_L2, 3) if like.any() else np.full(like.shape, 99.0))
+    return EdgeMap(np.asarray(maps, np.float32), start_mm, step_mm)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cube:
+    """A die above `middle_mm` (2,) that touches the plane `z_mm`, before an eye at (3,); `lean_deg` (2,) is the rotation, about x
+    and y, from lying flat, turned by `turn_deg`."""
+
+    middle_mm: Array
+    turn_deg: float
+    edge_mm: float
+    z_mm: float
+    eye_mm: Array
+    lean_deg: tuple[float, float] = (0.0, 0.0)
+
+    def top(self) -> Array:
+        """Corners of the top of a die that lies flat, (4, 2), counter-clockwise, the near left one first before it is turned."""
+        turn = np.radians(self.turn_deg)
+        right, up = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+        return np.asarray(self.middle_mm + self.edge_mm / 2 * (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ np.array([right, up])))
+
+    def moved(self, by: Array) -> Cube:
+        """Moved by (x, y) mm and turned by degrees, (3,), or leaning too, (5,)."""
+        x, y, turn_deg = (float(value) for value in by[:3])
+        lean = (float(by[3]), float(by[4])) if len(by) > 3 else self.lean_deg
+        return replace(self, middle_mm=self.middle_mm + np.array([x, y]), turn_deg=self.turn_deg + turn_deg, lean_deg=lean)
+
+    def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
+        """How well its edges that can be seen agree with those of a picture, 0 to 1."""
+        starts, ends = self._edges()
+        lengths = np.hypot(*(ends - starts).T)
+        long = lengths > LEAST_LENGTH * self.edge_mm
+        starts, ways, lengths = starts[long], (ends - starts)[long], lengths[long]
+        shares = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)
+        points = (starts[:, None] + shares[:, None] * ways[:, None]).reshape(-1, 2)
+        across = np.repeat(np.column_stack([ways[:, 1], -ways[:, 0]]), SAMPLES, axis=0)
+        agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
+        return float(agreed @ lengths / (SAMPLES * lengths.sum()))
+
+    def _edges(self) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+        turn = np.radians(self.turn_deg)
+        rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+        if any(self.lean_deg):
+            rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
+        half = self.edge_mm / 2
+        middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
+        corners = middle + half * CORNERS @ rotation.T
+        away = (self.eye_mm - middle) @ rotation
+        seen = tuple(bool(sign * away[axis] > half) for axis, sign, _ in FACES)
+        nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
+        cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
+        first, second = _edges_of(seen)
+        return cast[first], cast[second]
+
+
+def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
+    """The cube moved and turned on to the edges of a picture."""
+    return _on_edges(cube, edges, np.zeros(3))
+
+
+def leaning(cube: Cube, edges: EdgeMap) -> Cube:
+    """Of all cubes that lean, near one that lies flat, the one that agrees best with the edges of a picture."""
+    ways = np.radians(60 * np.arange(6))
+    leans = [np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
+    return max((_on_edges(cube, edges, by) for by in leans), key=lambda one: one.agreement(edges))
+
+
+def _on_edges(cube: Cube, edges: EdgeMap, start: Array) -> Cube:
+    steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0, 6.0, 6.0])[: len(start)]
+    at = start
+    for finer, reach_px in enumerate(REACHES_PX, 1):
+
+        def amiss(by: Array, reach_px: float = reach_px) -> float:
+            return -cube.moved(by).agreement(edges, reach_px)
+
+        simplex = np.vstack([at, at + np.diag(steps / finer)])
+        found = minimize(
+            amiss, at, (), "Nelder-Mead", options={"initial_simplex": simplex, "maxfev": 40 * len(start) - 40, "xatol": 0.05, "fatol": 1e-3}
+        )
+        at = np.array(found.x, dtype=np.float64)
+    return cube.moved(at)
