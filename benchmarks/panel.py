@@ -161,5 +161,5 @@ if __name__ == "__main__":
     rounds = measure(5, 6)
     print(
         statistics.median(one["beside"]["looked"] / one["alone"]["looked"] for one in rounds),
-        np.percentile(sum((one["late_ms"] for one in rounds), []), 95),
+        np.percentile([late_ms for one in rounds for late_ms in one["late_ms"]], 95),
     )
