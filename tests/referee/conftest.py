@@ -79,57 +79,6 @@ def seen():
     return make
 
 
-class Watched(FakeLamps):
-    """Fake lamps that can be waited for."""
-
-    def __init__(self):
-        super().__init__()
-        self.changed = threading.Condition()
-
-    def show(self, scene):
-        with self.changed:
-            super().show(scene)
-            self.changed.notify_all()
-
-    def wait_for(self, scene, after=0):
-        with self.changed:
-            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
-
-
-class Heard(FakeBuzzer):
-    def __init__(self):
-        super().__init__()
-        self.queue = queue.Queue()
-
-    def play(self, scene):
-        super().play(scene)
-        self.queue.put(scene)
-
-    def next(self):
-        return self.queue.get(timeout=PATIENCE_S)
-
-
-@dataclass
-class Eyes:
-    """What the referee does, as it is told."""
-
-    latest: Live = field(default_factory=lambda: Live("waiting", ""))
-    pointed: list = field(default_factory=list)
-
-    def point_at(self, question, label):
-        self.pointed.append((question, label))
-
-
-@pytest.fixture
-def rig():
-    return Rig(Watched(), FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
-
-
-@pytest.fixture
-def eyes():
-    return Eyes()
-
-
 class Film:
     """A camera that gives what it was told: observations (as frames of their number), errors, or things to do."""
 
@@ -193,3 +142,54 @@ def red(piece):
 @pytest.fixture
 def blue(piece):
     return piece("blue", 150, 50)
+
+
+class Watched(FakeLamps):
+    """Fake lamps that can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.changed = threading.Condition()
+
+    def show(self, scene):
+        with self.changed:
+            super().show(scene)
+            self.changed.notify_all()
+
+    def wait_for(self, scene, after=0):
+        with self.changed:
+            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
+
+
+class Heard(FakeBuzzer):
+    def __init__(self):
+        super().__init__()
+        self.queue = queue.Queue()
+
+    def play(self, scene):
+        super().play(scene)
+        self.queue.put(scene)
+
+    def next(self):
+        return self.queue.get(timeout=PATIENCE_S)
+
+
+@dataclass
+class Eyes:
+    """What the referee does, as it is told."""
+
+    latest: Live = field(default_factory=lambda: Live("waiting", ""))
+    pointed: list = field(default_factory=list)
+
+    def point_at(self, question, label):
+        self.pointed.append((question, label))
+
+
+@pytest.fixture
+def rig():
+    return Rig(Watched(), FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
+
+
+@pytest.fixture
+def eyes():
+    return Eyes()

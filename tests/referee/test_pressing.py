@@ -51,6 +51,11 @@ class Still:
     question: object = None
     players: tuple[str, ...] = ("blue", "yellow")
 
+    @property
+    def outcome(self):
+        ended = self.engine.outcome(self.state)
+        return None if ended is None else str(ended)
+
 
 def press(button, kind="short"):
     return Press(button, kind, 0.0)
