@@ -16,6 +16,10 @@ RIM_SHARE = 0.12
 """Share of a tile at each side that is not looked at: a neighbour's rim or shadow may lie there."""
 CARD = 1.6
 """A square so much larger than a fiducial holds its card."""
+ROUNDS, OUTLIER, LEAST_LIGHT = 5, 3.0, 0.02
+"""How often a plane is fitted to the table's light; what is farther off than so many medians, as a card or print, is left out."""
+STAND_OUT = 2.0
+"""Tiles that differ from the table by less than so many times its own spread are none: the table is bare."""
 RING_MM = (8.0, 26.0)
 """Between these distances from the outline the table itself is looked at."""
 
@@ -30,7 +34,8 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
     for piece in pieces:
         cv2.fillConvexPoly(hidden, view.polygon(silhouette(piece.solid, eye)), 1, shift=SUB_BITS)
     hidden = np.asarray(cv2.dilate(hidden, np.ones((5, 5), np.uint8)), np.uint8)
-    table = _ring(board, light, hidden, sight, photo)
+    ring = _ring(board, light, hidden, sight, photo)
+    light = light / _levelled(light, ring)
     half = board.tile_mm / 2 * (1 - 2 * RIM_SHARE)
     samples = {}
     for row in range(board.rows):
@@ -39,11 +44,11 @@ def standing(photo: Photo, pieces: list[Hypothesis], sight: Sight) -> dict[str, 
             low, high = view.pixels(middle + half * np.array([[-1, 1], [1, -1]])).round().astype(int)
             window = (slice(low[1], high[1] + 1), slice(low[0], high[0] + 1))
             samples["abcdefghijklmnopqrstuvwxyz"[column] + str(row + 1)] = light[window][hidden[window] == 0].reshape(-1, 3)
-    return _told_apart(samples, table)
+    return _told_apart(samples, light[ring])
 
 
-def _ring(board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, photo: Photo) -> Array:
-    """What the table around the board looks like, (n, 3), brought to the height of the tiles' faces by nothing: light only."""
+def _ring(board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, photo: Photo) -> NDArray[np.bool_]:
+    """Where (h, w) the table itself is seen around the board."""
     outline = board.outline()
     middle = outline.mean(axis=0)
     mask = np.zeros(light.shape[:2], np.uint8)
@@ -53,7 +58,20 @@ def _ring(board: Tiles, light: Array, hidden: NDArray[np.uint8], sight: Sight, p
     for marker in photo.setup.fiducials.markers:
         card = sight.view.pixels(marker.around_mm(CARD))
         cv2.fillPoly(mask, [np.rint(card).astype(np.int32)], 0)
-    return np.asarray(light[(mask > 0) & (hidden == 0)])
+    return np.asarray((mask > 0) & (hidden == 0))
+
+
+def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
+    """The table's own light (h, w, 3) by that of its ring: as light falls off over a table, a plane, fitted where it is not an outlier."""
+    rows, columns = np.mgrid[: ring.shape[0], : ring.shape[1]]
+    places = np.stack([np.ones(ring.shape), rows / len(ring), columns / len(ring)], axis=-1)
+    design, seen = places[ring], light[ring]
+    weight = np.ones(len(seen))
+    for _ in range(ROUNDS):
+        plane = np.linalg.lstsq(design * weight[:, None], seen * weight[:, None], rcond=None)[0]
+        off = np.linalg.norm(seen - design @ plane, axis=1)
+        weight = (off < OUTLIER * np.median(off)).astype(float)
+    return np.asarray(np.maximum(places @ plane, LEAST_LIGHT))
 
 
 def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
@@ -70,6 +88,8 @@ def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
         is_tile = np.linalg.norm(points - tile, axis=1) < np.linalg.norm(points - bare, axis=1)
         if is_tile.any():
             tile = np.median(points[is_tile], axis=0)
+    if np.linalg.norm((tile - bare) / spread) < STAND_OUT:
+        return dict.fromkeys(samples, False)
     known = dict(zip(names, is_tile.tolist(), strict=True))
     # A place that pieces hide altogether has a tile: they stand on something.
     return {name: known.get(name, True) for name in samples}

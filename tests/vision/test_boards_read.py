@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from table.observation import Observation, observation_document
 from vision.frame import Frame
 from vision.observe import observe
+from vision.reader import TableReader
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, truth_document
@@ -66,6 +67,32 @@ def test_tiles_that_stand_and_places_that_are_bare_are_told(kind, seed):
     _, truth, seen = read(kind, seed)
     assert seen.tiles == truth["board_state"]
     assert observation_document(seen)["board_state"] == truth["board_state"]
+
+
+def test_a_table_without_tiles_has_none():
+    for seed in (60000, 60003, 60007):
+        case = random_case("icefloe", seed)
+        seen = observe(Frame(0, 0, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(1))), case.setup)
+        assert not any(seen.tiles.values())
+
+
+def test_tiles_are_told_where_light_falls_off_over_the_table():
+    """What a tile looks like at the bright end is what the bare table looks like at the other."""
+    case, truth, _ = read("icefloe", 60003)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(60003))
+    fall = np.linspace(1.0, 0.55, picture.shape[1])[None, :, None]
+    seen = observe(Frame(0, 0, (picture * fall).astype(np.uint8)), case.setup)
+    assert seen.tiles == truth["board_state"]
+
+
+def test_a_pond_that_is_laid_out_while_the_camera_watches_is_read():
+    case, truth, alone = read("icefloe", 60000)
+    reader = TableReader()
+    for scene in (Scene(case.stage), case.scene()):
+        frame = Frame(0, 0, Renderer(case.setup, case.camera).picture(scene, np.random.default_rng(60000)))
+        seen = observe(frame, case.setup, None, reader)
+    assert seen.tiles == truth["board_state"]
+    assert len(seen.pieces) == len(alone.pieces)
 
 
 @pytest.mark.parametrize(("kind", "seed"), MADE[::2])
