@@ -1,7 +1,8 @@
 """Time lamps on a strip that is not there and write what came of it into docs/HARDWARE.md (`make bench-hardware`).
 
-The loop that is timed does what the referee's does (reading a picture is stood in for by arithmetic): it looks, appends a ruling to
-a log on disk, and waits for the next frame.  What is before the line of MARK in the page is written by hand and stays.
+The loop that is timed is the referee's own, with a log on disk; only reading pictures is stood in for, by arithmetic.  A film of a few throws is
+refereed without a device and with one, in turns, so that every turn of the loop has a partner that did the same seconds apart.
+What is before the line of MARK in the page is written by hand and stays.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -39,14 +39,19 @@ from referee.events import Record, Ruled, SessionStarted
 from referee.lamps import scene_of
 from referee.ledger import Ledger
 from referee.log import Log
-from referee.loop import Live
+from referee.loop import Referee
 from referee.session import Session
+from referee.simulated_table import demo_setup
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
+from table.observation import Camera, Observation, SeenPiece
+from table.setup import Setup
+from table.solids import Pose, Solid, lying, upright
+from vision.frame import Frame
 
 MARK = "<!-- `make bench-hardware` writes what follows -->\n"
 LEDS, BAUD = 300, 1_000_000
 BOARD = Open(outline_mm=((0, 0), (900, 0), (900, 600), (0, 600)))
-PLAYERS = ("blue", "yellow")
+PLAYERS = ("red", "blue")
 BOARDS: dict[str, tuple[Board, tuple[str, ...]]] = {
     "ice_boule": (BOARD, PLAYERS),
     "ice_storm": (Chessboard(square_mm=50), ("black", "white", "green", "pink", "cyan")),
@@ -55,16 +60,36 @@ BOARDS: dict[str, tuple[Board, tuple[str, ...]]] = {
     "icefloe": (Tiles(cell_mm=52), ("red", "black", "yellow", "blue")),
 }
 """The board and the most players of every game."""
-ROUNDS = 6
-FRAME_S = 1 / 30
+FRAME_S = 1 / 60
 """The referee's loop looks this often here."""
+SETUP = demo_setup()
+LARGE = SETUP.pieces["large"]
+EYE = Camera(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 700.0]), np.eye(6) * 1e-8, 0.12, (0,))
+REST_FRAMES = 48
+"""So many frames show each throw; after half a second on the film's clock it has come to rest."""
+RESAMPLED = 2000
+AIM_MS = 5.0
+"""The loop is not to be delayed for longer by any device."""
+SCHEDSTAT = Path("/proc/thread-self/schedstat")
+"""What Linux counts for the thread that asks: ns at the processor, ns queued for it, and how often."""
+
+
+def _seen(colour: str, x_mm: float, solid: Callable[..., Solid], pose: Pose) -> SeenPiece:
+    place = np.array([x_mm, 225.0])
+    return SeenPiece(colour, "large", pose, place, 0.0, solid(LARGE, x_mm, 225.0, 0.0), np.diag([0.1, 0.1, 0.3]) ** 2)
+
+
+_TARGET = _seen("yellow", 100.0, upright, "upright")
+_THROWN = tuple(_seen(colour, x_mm, lying, "lying") for colour, x_mm in zip(("red", "blue") * 3, range(500, 200, -50), strict=True))
+THROWS = ((), *((_TARGET, *_THROWN[:count]) for count in range(len(_THROWN) + 1)))
+"""What lies on the table after each throw."""
 
 
 def frame_ms(repeats: int) -> np.ndarray:
     """Processor times (n,) to build a frame of LEDS lamps, from scene to bytes: whose turn it is, who leads, and six lines of fire."""
     strip = Strip(LEDS, BOARD.outline())
     lines = tuple(Mark("line", ((100, 50.0 * line), (800, 300))) for line in range(6))
-    scene = Scene("turn", PLAYERS, of=PLAYERS[:1], leader="yellow", marks=lines)
+    scene = Scene("turn", PLAYERS, of=PLAYERS[:1], leader="blue", marks=lines)
     times = []
     for turn in range(repeats):
         begun = time.thread_time()
@@ -128,7 +153,7 @@ def stream(seconds: float) -> tuple[float, list[int]]:
         closing(Strip1Mbaud(Path(folder), firmware)) as wire,
         closing(Shown(opener(wire.double.path))) as shown,
     ):
-        shown.show(Scene("turn", PLAYERS, of=("blue",), leader="yellow"))
+        shown.show(Scene("turn", PLAYERS, of=("blue",), leader="red"))
         time.sleep(1)
         first, begun = firmware.shown, time.perf_counter()
         wire.waiting.clear()
@@ -137,13 +162,13 @@ def stream(seconds: float) -> tuple[float, list[int]]:
 
 
 @contextmanager
-def beside(session: Session, folder: Path, **device: bool) -> Iterator[None]:
+def beside(session: Session, referee: Referee, folder: Path, **device: bool) -> Iterator[None]:
     """A companion with a strip; without any words, none."""
     if not device:
         yield
         return
     with closing(Strip1Mbaud(folder, Unread(), **device)) as wire, closing(Shown(opener(wire.double.path))) as lamps:
-        companion = Companion(Rig(lamps=lamps), session, SimpleNamespace(latest=Live("waiting", "")), BOARD)
+        companion = Companion(Rig(lamps=lamps), session, referee, BOARD)
         companion.start()
         try:
             yield
@@ -151,24 +176,62 @@ def beside(session: Session, folder: Path, **device: bool) -> Iterator[None]:
             companion.stop()
 
 
-def loop_ms(seconds: float, **device: bool) -> np.ndarray:
-    """Times (n,) that the loop's turns took, waiting for the next frame left out."""
-    picture = np.random.default_rng(3).integers(0, 255, (600, 800)).astype(np.float32)
+def now_ms() -> np.ndarray:
+    """The clock's time, and those times that this thread was at the processor or queued for it, (2,); without Linux, the queue is left out."""
+    queued_ns = int(SCHEDSTAT.read_text().split()[1]) if SCHEDSTAT.exists() else 0
+    return np.array([1000 * time.perf_counter(), 1000 * time.thread_time() + queued_ns / 1e6])
+
+
+class Film:
+    """A camera of throws that come to rest; it keeps what the loop does for each frame, until it asks for the next: `turns` (n, 2), ms.
+
+    How long it took by the clock, and how long it slept meanwhile, for a lock or another thread's turn: what other programs take of the
+    processor is not in that.  A turn with a ruling sleeps for the disk, and says NaN.
+    """
+
+    name, simulated = "film", True
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._seq = session, session.ledger.seq
+        self.picture = np.random.default_rng(3).integers(0, 255, (600, 800, 3)).astype(np.uint8)
+        self.turns: list[np.ndarray] = []
+        self._given = now_ms()
+
+    def read(self) -> Frame | None:
+        """The next frame, when it is due."""
+        seq, (took_ms, worked_ms) = len(self.turns), now_ms() - self._given
+        if seq:
+            ruled, self._seq = self._session.ledger.seq != self._seq, self._session.ledger.seq
+            self.turns[-1] = np.array([took_ms, np.nan if ruled else max(0.0, took_ms - worked_ms)])
+        if seq == len(THROWS) * REST_FRAMES:
+            return None
+        time.sleep(max(0.0, FRAME_S - took_ms / 1000))
+        self.turns.append(np.zeros(2))
+        self._given = now_ms()
+        return Frame(seq, round(1000 * seq * FRAME_S), self.picture)
+
+    def close(self) -> None:
+        """There is nothing to let go."""
+
+    def observe(self, frame: Frame, _setup: Setup, _reference: Frame | None = None) -> Observation:
+        """What lies there by then; the arithmetic takes about as long as a small picture."""
+        float((self.picture[..., 0].astype(np.float32) ** 2).mean())
+        sum(number * number for number in range(20_000))
+        return Observation(frame.seq, frame.at_ms, EYE, THROWS[frame.seq // REST_FRAMES])
+
+
+def loop_ms(**device: bool) -> np.ndarray:
+    """What the referee's loop did over the film, waiting for the next frame left out: (n, 2) as `Film.turns`."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         log = stack.enter_context(closing(Log(folder / "log.sqlite")))
         session = stack.enter_context(closing(Session.begin(log, SessionStarted(game=ice_boule.NAME, players=PLAYERS))))
-        stack.enter_context(beside(session, folder, **device))
-        times = []
-        for turn in range(round(seconds / FRAME_S)):
-            begun = time.perf_counter()
-            float((picture * picture).mean())
-            sum(number * number for number in range(20_000))
-            if turn % 10 == 0:
-                session.append(Ruled(verdict="refused", code="boule.throw.turn", said="", player=PLAYERS[turn // 10 % 2]))
-            times.append(1000 * (time.perf_counter() - begun))
-            time.sleep(max(0.0, FRAME_S - times[-1] / 1000))
-    return np.array(times[30:])
+        film = Film(session)
+        referee = Referee(film, SETUP, film.observe, session)
+        stack.enter_context(beside(session, referee, folder, **device))
+        referee.run()
+        assert len(session.records()) == len(THROWS), "the start of the session, and every throw ruled"
+    return np.array(film.turns)
 
 
 def held_ms() -> np.ndarray:
@@ -196,17 +259,41 @@ def timed(work: Callable[..., Any], *given: object) -> tuple[Any, float]:
 
 
 DEVICES: dict[str, dict[str, bool]] = {
-    "no hardware": {},
+    "none again": {},
     "a strip at 1 Mbaud": {"reads": True},
     "a strip that never reads": {"reads": False},
     "a strip that floods the port": {"floods": True},
     "a strip unplugged five times a second": {"goes": True},
 }
 
+
+def compare(pairs: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The loop's turns (pairs, n, 2) without any device and with each, by its name: one after the other, who is first changes."""
+    times: dict[str, list[list[np.ndarray]]] = {name: [] for name in DEVICES}
+    for pair in range(pairs):
+        for name, device in DEVICES.items():
+            both = [loop_ms(**chosen) for chosen in ((device, {}) if pair % 2 else ({}, device))]
+            times[name].append(both[::-1] if pair % 2 else both)
+    return {name: (np.array([alone for alone, _ in both]), np.array([beside for _, beside in both])) for name, both in times.items()}
+
+
+def row(name: str, alone: np.ndarray, beside: np.ndarray) -> str:
+    """A line of the page's table; the range holds 95 of 100 medians of turns drawn again from all."""
+    later = (beside - alone)[..., 0].ravel()
+    drawn = np.median(np.random.default_rng(5).choice(later, (RESAMPLED, len(later))), axis=1)
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    cells = [f"{np.median(later):+.2f} ({low:+.2f} to {high:+.2f})"]
+    for what, percent in ((0, 50), (0, 99), (1, 99), (1, 100)):
+        cells.append(" / ".join(f"{np.nanpercentile(times[..., what], percent):.1f}" for times in (alone, beside)))
+    cells.append(" / ".join(f"{1000 * np.nanmean(times[..., 1] > AIM_MS):.1f}" for times in (alone, beside)))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 TEXT = """## How fast it is
 
 Measured {date} (commit {commit}) on {machine}, Python {python}, with a double of WLED's firmware on a pseudo-terminal that reads as fast as the
-wire at 1 Mbaud; other programs were using the machine (load {load:.1f} on {cores} cores).
+wire at 1 Mbaud.
+Other programs were using the machine: load {before:.1f} before and {after:.1f} after, on {cores} cores; {priority}.
 
 A frame of {leds} lamps with six lines of fire, from scene to bytes, takes the processor {frame[0]:.2f} ms in the median, {frame[1]:.2f} ms in 99 of
 100 (aim: under 1 ms).  Frames that arrived: {fps:.1f} a second for {seconds:g} s.  Bytes waiting in the port: {first:.0f} at most in
@@ -214,52 +301,52 @@ the first half, {second:.0f} in the second, of {size} a frame: nothing piles up.
 
 The referee's loop calls nothing of all this and waits for none of it; as Python runs one thread at a time, it may wait while
 another thread computes.  Scenes and frames of whole games take the processor {held[0]:.2f} ms in the median, {held[1]:.2f} ms in 99
-of 100 and {held[2]:.2f} ms at most: so long the loop may be delayed (aim: 5 ms at most).
+of 100 and {held[2]:.2f} ms at most (each the least of three times, as this machine stands still now and
+then): so long the loop may be delayed (aim: {aim:g} ms at most).
 
-Time of a turn of the loop, with a log on disk, by the clock: the quietest of {rounds} rounds of {turns} turns each, as other programs took their
-share in all of them:
+Turns of the referee's own loop by the clock, with a log on disk, over a film of six throws: {pairs} times without a device, and with it right
+before or after, {turns} turns each.  What the machine does to two runs without any device is in the first line; a device's share is what goes
+beyond it.  Asleep is what the loop waits for locks and other threads of its own program, without the time that other programs take of the loop's;
+turns with a ruling, which wait for the disk, are left out of it.  All in ms, without / with:
 
-| beside the loop | median, ms | 99 of 100, ms | longest, ms |
-|---|---|---|---|
+| beside the loop | a turn takes longer by, median | a turn, median | 99 of 100 | asleep, 99 of 100 | longest | over {aim:g} ms, of 1000 |
+|---|---|---|---|---|---|---|
 {rows}
 """
 
 
 @click.command()
-@click.option("--seconds", default=20.0, show_default=True, help="How long each measurement takes.")
+@click.option("--seconds", default=20.0, show_default=True, help="How long frames are counted.")
+@click.option("--pairs", default=10, show_default=True, help="How often the loop is timed without and with each device.")
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "HARDWARE.md", help="The page to write.")
-def main(seconds: float, out: Path) -> None:
+def main(seconds: float, pairs: int, out: Path) -> None:
     """Time frames, the port and the loop, and write the end of the page."""
+    before = os.getloadavg()[0]
     frame = np.percentile(frame_ms(3000), (50, 99))
     fps, waiting = stream(seconds)
-    # In turns, so that what else the machine does falls on all alike.
-    turns: dict[str, list[np.ndarray]] = {name: [] for name in DEVICES}
-    for _ in range(ROUNDS):
-        for name, device in DEVICES.items():
-            turns[name].append(loop_ms(seconds / 4 + 1, **device))
-    rows = []
-    for name, parts in turns.items():
-        times = min(parts, key=lambda part: float(np.percentile(part, 99)))
-        rows.append(f"| {name} | {np.median(times):.2f} | {np.percentile(times, 99):.2f} | {times.max():.2f} |")
+    compared = compare(pairs)
     half = len(waiting) // 2
     text = TEXT.format(
         date=datetime.date.today().isoformat(),
         commit=commit(),
         machine=platform.machine(),
         python=platform.python_version(),
-        load=os.getloadavg()[0],
+        before=before,
+        after=os.getloadavg()[0],
         cores=os.cpu_count(),
+        priority="this one ran before them (SCHED_RR)" if os.sched_getscheduler(0) == os.SCHED_RR else "this one took its turn among them",
         leds=LEDS,
         frame=frame,
-        rounds=ROUNDS,
-        turns=len(turns["no hardware"][0]),
-        held=np.percentile(held_ms(), (50, 99, 100)),
+        pairs=pairs,
+        aim=AIM_MS,
+        turns=compared["none again"][0].shape[1],
+        held=np.percentile(np.min([held_ms() for _ in range(3)], axis=0), (50, 99, 100)),
         fps=fps,
         seconds=seconds,
         first=max(waiting[:half]),
         second=max(waiting[half:]),
         size=len(adalight(np.zeros((LEDS, 3), np.uint8))),
-        rows="\n".join(rows),
+        rows="\n".join(row(name, alone, beside) for name, (alone, beside) in compared.items()),
     )
     page = out.read_text(encoding="utf-8").partition(MARK)[0] if out.exists() else ""
     out.write_text(page + MARK + "\n" + text, encoding="utf-8")

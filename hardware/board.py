@@ -1,7 +1,7 @@
 """A microcontroller on USB as lamps, dice, buttons and buzzer, for computers without pins.
 
 Lines of JSON, ended by LF, at 115200 baud; whoever does not know a key leaves it be.  docs/HARDWARE.md describes them, and
-`hardware/boards/pico.py` is such a board::
+docs/boards has two such boards::
 
     computer -> board   {"hello": 1}                            who are you?
                         {"lamps": [[255, 0, 0], [0, 0, 0]]}      players in turn order, then the verdict
@@ -19,6 +19,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from hardware.buzzer import beeps
 from hardware.lanterns import lanterns
 from hardware.ports import DeviceLost, Faces, Press, check_faces
@@ -34,6 +36,27 @@ POLL_S = 0.01
 """A press is heard within this time, and a line waits no longer."""
 ASK_S = 1.0
 """A board that has not said what it is is asked this often."""
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
+    """What a board says that it has; lamps are those of players and the verdict's."""
+
+    lamps: int = 0
+    dice: int = 0
+    buttons: tuple[str, ...] = ()
+    buzzer: bool = False
+
+
+def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
+    """The board that answers on an open port; None where none does.  Takes three seconds at most: opening the port restarts many a board."""
+    for turn in range(30):
+        if turn % 10 == 0:
+            port.write(b'\n{"hello": 1}\n')
+        pause(0.1)
+        for line in port.lines():
+            with suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(line, type=Hello)
+    return None
 
 
 class Link:

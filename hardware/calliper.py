@@ -24,6 +24,7 @@ LONGEST_MM = 1000.0
 _MITUTOYO = re.compile(r"\d\dA([+-]\d{1,8}(?:\.(\d{1,5}))?)")
 _PLAIN = re.compile(r"([+-]?\d{1,6}(?:[.,]\d{1,6})?)\s*(mm|in|\")?")
 INCH_MM = 25.4
+NO_LENGTH = "it sends what is no length"
 AGAIN_S = 0.3
 """The same length within this time is one press of the button that was sent twice."""
 
@@ -77,8 +78,13 @@ class SerialCalliper:
                     self._port.close()
                     self._port = None
                 continue
-            self.trouble = ""
-            for reading in filter(None, map(parse_reading, lines)):
+            readings = [(line, parse_reading(line)) for line in lines]
+            if lines or NO_LENGTH not in self.trouble:
+                unread = next((line for line, reading in readings if reading is None), "")
+                self.trouble = f"{self._port.name}: {NO_LENGTH}, such as {unread[:20]!r}: is its speed the one in the settings?" if unread else ""
+            for _, reading in readings:
+                if reading is None:
+                    continue
                 if reading != last or monotonic() - last_s > AGAIN_S:
                     tell(reading)
                 last, last_s = reading, monotonic()

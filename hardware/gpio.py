@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gpiozero import Button, DigitalOutputDevice, PWMOutputDevice
-from gpiozero.exc import GPIOZeroError
 from gpiozero.pins import Factory
 
 from hardware.buzzer import Beeps
@@ -28,6 +28,7 @@ FRAMES_PER_S = 40
 """Fades look smooth from about 30 on."""
 PWM_HZ = 200
 """Fast enough not to be seen; lgpio times it in software."""
+DEV = Path("/dev")
 LG_WD = "LG_WD"
 """lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12 and 22)."""
 
@@ -57,11 +58,10 @@ def open_pins(library: Library) -> Factory:
     except ImportError as error:
         package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
         raise InputError(f"hardware.pins: expected {library} to be installed ({error}); run: pip install {package}") from error
-    except (GPIOZeroError, OSError, RuntimeError) as error:
-        what = "run: sudo usermod -aG gpio $USER, then log in again" if isinstance(error, PermissionError) else "is this a Raspberry Pi?"
+    except Exception as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
+        closed = any(not os.access(chip, os.R_OK | os.W_OK) for chip in sorted(DEV.glob("gpiochip*")))
+        what = "no permission; run: sudo usermod -aG gpio $USER, then log in again" if closed else "is this a Raspberry Pi?"
         raise InputError(f"hardware.pins: expected pins that {library} can use, but it says: {error}; {what}") from error
-    except Exception as error:  # lgpio raises an Exception of its own class, `lgpio.error`
-        raise InputError(f"hardware.pins: expected pins that {library} can use, but it says: {error}; is this a Raspberry Pi?") from error
 
 
 def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **how: Any) -> Any:

@@ -17,6 +17,11 @@ def estimate_ma(frame: Frame) -> float:
     return len(frame) * IDLE_MA + int(frame.sum(dtype=np.int64)) * CHANNEL_MA / 255
 
 
+def full_ma(lamps: int, brightness: float = 1.0) -> float:
+    """Current in mA of so many lamps, all white, at a brightness of 0 to 1."""
+    return lamps * (IDLE_MA + 3 * CHANNEL_MA * brightness)
+
+
 def limit(frame: Frame, brightness: float, supply_ma: float) -> Frame:
     """The frame at a brightness of 0 to 1, darker still where it would draw more than the supply gives.
 

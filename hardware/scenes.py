@@ -69,8 +69,9 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class Tune:
-    """How a signal looks: its rhythm, its own colour (None: that of the players it concerns), and how long it lasts (None: till the next)."""
+    """How a signal looks: in words, its rhythm, its own colour (None: that of the players it concerns), how long it lasts (None: till the next)."""
 
+    words: str
     rhythm: Rhythm
     rgb: Rgb | None = None
     lasts_ms: int | None = None
@@ -78,21 +79,23 @@ class Tune:
 
 _SHORT, _GAP = (1.0, 170), (0.0, 170)
 TUNES: dict[Signal, Tune] = {
-    "dark": Tune(Rhythm(((0.0, 1000),)), (0, 0, 0)),
-    "turn": Tune(Rhythm(((1.0, 1800), (0.4, 1800)), fade_ms=1800)),
-    "accepted": Tune(Rhythm(((1.0, 900), (0.0, 300))), (0, 255, 60), lasts_ms=1200),
-    "refused": Tune(Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, (0.0, 650))), (255, 0, 0), lasts_ms=6500),
-    "too close": Tune(Rhythm(((1.0, 700), (0.0, 700)))),
-    "asking": Tune(Rhythm((_SHORT, _GAP, _SHORT, _GAP, (1.0, 520), (0.0, 650))), (255, 255, 255)),
-    "choice": Tune(Rhythm(((1.0, 450), (0.0, 1650)))),
-    "measure": Tune(Rhythm(((1.0, 90), (0.0, 410)))),
-    "cannot see": Tune(Rhythm(((1.0, 1300), (0.0, 300))), (255, 120, 0)),
-    "out of sync": Tune(Rhythm(((1.0, 520), (0.0, 130), _SHORT, (0.0, 500))), (255, 120, 0)),
-    "camera lost": Tune(Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, _GAP, (1.0, 400), _GAP, (1.0, 400), (0.0, 900))), (255, 0, 160)),
-    "hand": Tune(Rhythm(((0.15, 1000),)), (255, 255, 255)),
-    "settling": Tune(Rhythm(((0.3, 220), (0.08, 220))), (120, 160, 255)),
-    "paused": Tune(Rhythm(((0.25, 2600), (0.0, 1400)), fade_ms=1000), (120, 120, 255)),
-    "over": Tune(Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))),
+    "dark": Tune("all dark", Rhythm(((0.0, 1000),)), (0, 0, 0)),
+    "turn": Tune("breathes slowly", Rhythm(((1.0, 1800), (0.4, 1800)), fade_ms=1800)),
+    "accepted": Tune("one long flash", Rhythm(((1.0, 900), (0.0, 300))), (0, 255, 60), lasts_ms=1200),
+    "refused": Tune("three short flashes", Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, (0.0, 650))), (255, 0, 0), lasts_ms=6500),
+    "too close": Tune("the two take turns", Rhythm(((1.0, 700), (0.0, 700)))),
+    "asking": Tune("short, short, long", Rhythm((_SHORT, _GAP, _SHORT, _GAP, (1.0, 520), (0.0, 650))), (255, 255, 255)),
+    "choice": Tune("as many flashes as its place, then a rest", Rhythm(((1.0, 450), (0.0, 1650)))),
+    "measure": Tune("short ticks", Rhythm(((1.0, 90), (0.0, 410)))),
+    "cannot see": Tune("lit, with short gaps", Rhythm(((1.0, 1300), (0.0, 300))), (255, 120, 0)),
+    "out of sync": Tune("long, short", Rhythm(((1.0, 520), (0.0, 130), _SHORT, (0.0, 500))), (255, 120, 0)),
+    "camera lost": Tune(
+        "three short, two long", Rhythm((_SHORT, _GAP, _SHORT, _GAP, _SHORT, _GAP, (1.0, 400), _GAP, (1.0, 400), (0.0, 900))), (255, 0, 160)
+    ),
+    "hand": Tune("dim, steady", Rhythm(((0.15, 1000),)), (255, 255, 255)),
+    "settling": Tune("quick dim shimmer", Rhythm(((0.3, 220), (0.08, 220))), (120, 160, 255)),
+    "paused": Tune("very slow, dim", Rhythm(((0.25, 2600), (0.0, 1400)), fade_ms=1000), (120, 120, 255)),
+    "over": Tune("two flashes, over and over", Rhythm(((1.0, 260), (0.2, 160), (1.0, 260), (0.2, 900)))),
 }
 """Every signal's look; that of `choice` is the first answer's (`Scene.rhythm`).
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import termios
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic, sleep
+from typing import NamedTuple
 
 import serial
 from serial.tools import list_ports
@@ -19,6 +21,8 @@ DRAIN_S = 0.2
 """The last frame, with which lamps go dark, takes no longer."""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
 """What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that was closed meanwhile is a TypeError."""
+BY_ID = Path("/dev/serial/by-id")
+"""Where Linux keeps names of ports that do not change."""
 KEPT_BYTES = 16384
 """No more than this is kept of a line that does not end."""
 
@@ -87,7 +91,7 @@ def open_port(device: str, baud: int, setting: str) -> Port:
 def _why(device: str, baud: int, error: Exception) -> str:
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
-            there = ", ".join(found_ports()) or "none: is it plugged in?"
+            there = ", ".join(port.device for port in found_ports()) or "none: is it plugged in?"
             return f"expected a serial port of this machine, got {device!r}, which is not there (there are: {there})"
         case errno.EACCES | errno.EPERM:
             return f"expected a port that may be used, got {device!r}: no permission; run: sudo usermod -aG dialout $USER, then log in again"
@@ -99,6 +103,16 @@ def _why(device: str, baud: int, error: Exception) -> str:
             return f"expected a serial port, got {device!r} ({error})"
 
 
-def found_ports() -> list[str]:
-    """Serial ports of this machine that have a device behind them."""
-    return sorted(port.device for port in list_ports.comports())
+class Found(NamedTuple):
+    """A serial port of this machine: its device, a name under BY_ID that stays the same (empty: none), and what it says that it is."""
+
+    device: str
+    lasting: str
+    said: str
+
+
+def found_ports() -> list[Found]:
+    """Serial ports of this machine that have a device behind them, by device."""
+    names = {str(name.resolve()): str(name) for name in sorted(BY_ID.glob("*"))}
+    ports = sorted(list_ports.comports(), key=lambda port: port.device)
+    return [Found(port.device, names.get(port.device, ""), "" if port.description in (None, "n/a") else port.description) for port in ports]

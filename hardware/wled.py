@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -138,12 +138,20 @@ def _info(line: str) -> dict[str, Any]:
     return info if isinstance(info, dict) and isinstance(info.get("uptime", 0), int) else {}
 
 
-def identify(port: Port, pause: Callable[[float], object]) -> str:
-    """What answers on an open port, such as "WLED 0.15.0 with 120 lamps"; empty where nothing does.  Takes two seconds at most."""
+class Found(NamedTuple):
+    """A strip that answered: what WLED it runs, and how many lamps it has."""
+
+    version: str
+    lamps: int
+
+
+def identify(port: Port, pause: Callable[[float], object]) -> Found | None:
+    """What answers on an open port; None where nothing does.  Takes two seconds at most."""
     port.write(bytes(len(_head(1))) + b'{"v":true}\n')
     for _ in range(20):
         pause(0.1)
         for info in filter(None, map(_info, port.lines())):
-            leds = info.get("leds")
-            return f"WLED {info.get('ver', '?')} with {leds.get('count', '?') if isinstance(leds, dict) else '?'} lamps"
-    return ""
+            match info:
+                case {"ver": version, "leds": {"count": int(lamps)}}:
+                    return Found(str(version), lamps)
+    return None

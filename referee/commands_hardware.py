@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
-import msgspec
-import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
@@ -22,23 +20,21 @@ from hardware.dice import draw, picture, tumble
 from hardware.fairness import FEWEST, judge_rolls
 from hardware.ports import Buttons, Lamps, Press, Reading
 from hardware.rig import Rig, open_rig
-from hardware.scenes import SIGNALS, Scene
+from hardware.scenes import SIGNALS, TUNES, Mark, Scene
 from hardware.settings import (
     BoardLampsSettings,
     GpioButtonsSettings,
     GpioLampsSettings,
     HardwareSettings,
-    WledPresetsSettings,
     WledSettings,
     button_pins,
     load_settings,
-    used_pins,
 )
+from referee.connected import SQUARE_MM, connected
 from table.errors import InputError
+from table.setup import load_table
+from table.solids import Array
 
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper")
-SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
-"""A board to light a strip round where no table is known."""
 WAIT_S = 20.0
 """So long a button or a calliper is waited for."""
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
@@ -54,92 +50,73 @@ def hardware() -> None:
 
 
 @hardware.command("list")
-@_settings
-def list_hardware(path: Path) -> None:
-    """List what the settings name, where it is, and what is wrong with it; and all serial ports.
+@click.option("--settings", "path", type=click.Path(path_type=Path), help="TOML file with the table [hardware].")
+def list_hardware(path: Path | None) -> None:
+    """List the serial ports and, with settings, what they name, where it is, and what is wrong with it.
 
     Exit code 1 where something does not work.
     """
-    settings = load_settings(path)
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("part", "kind", "where", "state"):
-        table.add_column(heading)
-    works = True
-    for part in PARTS:
-        if (held := getattr(settings, part)) is None:
-            table.add_row(part, "-", "", "not in the settings")
-            continue
-        wrong = _wrong(settings, part)
-        works &= not wrong
-        table.add_row(part, held.__struct_config__.tag, escape(_where(settings, part)), escape(wrong or _works(settings, part)))
-    Console().print(table)
-    click.echo(f"serial ports: {', '.join(_ports()) or 'none'}")
-    if not works:
+    wrong: dict[str, list[str]] = {}
+    if path is not None:
+        table = _table("part", "kind", "GPIO or port", "state")
+        for part in connected(load_settings(path), time.sleep):
+            table.add_row(part.part, part.kind, escape(part.where), "wrong: see below" if part.wrong else escape(part.says))
+            if part.wrong:
+                wrong.setdefault(part.wrong, []).append(part.part)
+        Console().print(table)
+    for why, parts in wrong.items():
+        click.echo(f"{', '.join(parts)}: {why}")
+    _list_ports()
+    if wrong:
         raise SystemExit(1)
 
 
-def _ports() -> list[str]:
+def _table(*headings: str) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def _list_ports() -> None:
     from hardware.serial_port import found_ports
 
-    return found_ports()
-
-
-def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
-    """Settings of one part alone; dice on a strip keep their strip."""
-    kept = {part, "lamps"} if part == "dice" and getattr(settings, part).__struct_config__.tag == "wled" else {part}
-    return msgspec.structs.replace(settings, **dict.fromkeys(set(PARTS) - kept))
-
-
-def _wrong(settings: HardwareSettings, part: str) -> str:
-    """Why a part cannot be opened; empty where it can."""
-    try:
-        open_rig(_only(settings, part), SQUARE_MM, lambda _text: None).close()
-    except InputError as error:
-        return str(error)
-    return ""
-
-
-def _works(settings: HardwareSettings, part: str) -> str:
-    """What a part that could be opened says of itself."""
-    lamps = settings.lamps
-    if part != "lamps" or not isinstance(lamps, WledSettings | WledPresetsSettings):
-        return "opened"
-    from hardware.serial_port import open_port
-    from hardware.wled import identify
-
-    with closing(open_port(lamps.device, lamps.baud, "hardware.lamps.device")) as port:
-        answer = identify(port, time.sleep)
-    return answer or f"opened, but nothing answers at {lamps.baud} baud: is it the speed in WLED's sync settings, and are GPIO 1 and 3 free?"
-
-
-def _where(settings: HardwareSettings, part: str) -> str:
-    held = getattr(settings, part)
-    if held.__struct_config__.tag == "board":
-        return settings.board or ""
-    pins = [str(pin) for setting, pin in used_pins(settings) if setting.startswith(f"hardware.{part}")]
-    return getattr(held, "device", "") or (f"GPIO {', '.join(pins)}" if pins else "")
+    if not (ports := found_ports()):
+        click.echo("There are no serial ports. Is everything plugged in?")
+        return
+    table = _table("serial port", "lasting name", "description")
+    for port in ports:
+        table.add_row(*map(escape, port))
+    Console().print(table)
 
 
 @hardware.command()
 @_settings
-def check(path: Path) -> None:
+@click.option("--table", "table_path", type=click.Path(path_type=Path), help="table.json of the board that a strip is round [default: a square].")
+def check(path: Path, table_path: Path | None) -> None:
     """Walk through every lamp, die, button and the rest, and ask whether each does what it should.
 
     Exit code 1 where something does not.
     """
     settings = load_settings(path)
-    with closing(open_rig(settings, SQUARE_MM, lambda text: click.echo(text, nl=False))) as rig:
-        failed = [what for what, works in _walk(rig, settings) if not works]
+    outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
+    with closing(open_rig(settings, outline_mm, lambda text: click.echo(text, nl=False))) as rig:
+        tried = list(_walk(rig, settings, outline_mm))
+        failed = [what for what, works in tried if not works]
         failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
+    if not tried:
+        raise InputError(f"{path}: hardware: expected something to try, got no part")
     click.echo(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
     if failed:
         raise SystemExit(1)
 
 
-def _walk(rig: Rig, settings: HardwareSettings) -> Iterator[tuple[str, bool]]:
+def _walk(rig: Rig, settings: HardwareSettings, outline_mm: Array) -> Iterator[tuple[str, bool]]:
     """Every thing that was tried, and whether people say that it works."""
     if rig.lamps:
         yield from _try_lamps(rig.lamps, _seats(settings))
+        if isinstance(settings.lamps, WledSettings):
+            yield from _try_corners(rig.lamps, outline_mm)
     if rig.dice:
         for value in range(1, 7):
             rig.dice.show((value,) * rig.dice.count)
@@ -173,7 +150,19 @@ def _try_lamps(lamps: Lamps, seats: int) -> Iterator[tuple[str, bool]]:
         yield f"the lamp of player {seat}", click.confirm(f"Does player {seat} ({colour}) breathe?", True)
     for signal in SIGNALS:
         lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
-        yield f"the signal {signal!r}", click.confirm(f"Is this what {signal!r} should look like?", True)
+        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {TUNES[signal].words}?", True)
+
+
+def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
+    """A strip that begins elsewhere, or goes the other way round, points at the wrong places of the board."""
+    (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
+    for corner, setting, point in (
+        ("near left", "starts", (left, near)),
+        ("near right", "clockwise", (right, near)),
+        ("far right", "leds", (right, far)),
+    ):
+        lamps.show(Scene("turn", TRIED, marks=(Mark("line", (point, point)),)))
+        yield f"hardware.lamps.{setting}", click.confirm(f"Do lamps blink at the {corner} corner, as seen by the players, and nowhere else?", True)
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:

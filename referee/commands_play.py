@@ -27,7 +27,7 @@ from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings, reopened
 from referee.session import Session
 from referee.setting_up import Choice, SettingUp
-from referee.settings import rig_of, settings_option
+from referee.settings import complain, rig_of, settings_option
 from referee.simulated_table import demo_setup
 from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
@@ -171,7 +171,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
             click.echo(f"rinkside: the referee had to stop: {error}", err=True)
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
-    companion = Companion(rig, session, referee, referee.setup.board)
+    companion = Companion(rig, session, referee, referee.setup.board, complain)
     with stopped_by_one_signal():
         worker.start()
         companion.start()

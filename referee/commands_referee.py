@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.opening import opening, parse_names, parse_rulings
 from referee.session import Session
-from referee.settings import rig_of, settings_option
+from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
 from vision.cameras import open_camera
@@ -70,32 +71,41 @@ def referee(
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         loop = Referee(camera, setup, Watch(), session, reference, inputs=heard)
 
+        stopped = threading.Event()
+
         def work() -> None:
             try:
                 loop.run()
-                session.end("the camera gave its last picture")
+                session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
             finally:
                 session.close()
 
-        companion = Companion(rig, session, loop, setup.board)
+        companion = Companion(rig, session, loop, setup.board, complain)
         companion.start()
         stack.callback(companion.stop)
         stack.enter_context(stopped_by_one_signal())
         worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
         stack.callback(loop.stop)
-        for record in session.subscribe():
-            if line := _line(record, as_json):
-                click.echo(line)
+        printed = 0
+        try:
+            for record in session.subscribe():
+                _print(record, as_json)
+                printed = record.seq
+        except KeyboardInterrupt:
+            stopped.set()
+            loop.stop()
         worker.result()
+        for record in session.records(printed):
+            _print(record, as_json)
 
 
-def _line(record: Record, as_json: bool) -> str:
-    """What is printed of a record; empty for those that are no verdict."""
-    document = verdict_document(record)
-    if as_json or not document:
-        return json.dumps(document, ensure_ascii=False) if document else ""
+def _print(record: Record, as_json: bool) -> None:
+    """Nothing is printed of records that are no verdict."""
+    if not (document := verdict_document(record)):
+        return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
-    return f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+    said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
+    click.echo(json.dumps(document, ensure_ascii=False) if as_json else said)
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
 from hardware.dice import Tumbler
@@ -18,6 +19,7 @@ from referee.command import Command
 from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
+from referee.log import LogFailed
 from referee.loop import Live, Status
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of
@@ -56,17 +58,19 @@ class Looking(Protocol):
 class Companion:
     """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
 
-    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board) -> None:
-        """The rig belongs to who opened it."""
+    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board, say: Callable[[str], object] = lambda _text: None) -> None:
+        """The rig belongs to who opened it; `say` is told what does not work any more, and what works again."""
         self._rig, self._session, self._referee, self._board = rig, session, referee, board
+        self._say, self._troubles = say, dict[str, list[str]]()
         self._stopping = threading.Event()
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
         self._choosing: Choosing | None = None
         self._used_ms = -1.0
-        """When the press of the die's button began that has rolled already: what becomes of it means nothing more."""
+        """When the press began that something was done for already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
-        tells, hears = rig.lamps or rig.buzzer or rig.dice, rig.buttons or rig.calliper
+        hears = rig.buttons or rig.calliper
+        tells = rig.lamps or rig.buzzer or rig.dice or hears
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
         self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
@@ -89,13 +93,14 @@ class Companion:
             self._tumbler.close()
 
     def _tell(self) -> None:
-        """Show scenes, and rolls, until the session is closed."""
+        """Show scenes and rolls, and say what does not work, until the session is closed."""
         after = self._session.ledger.seq
         news: Record | None = None
         told: tuple[object, ...] = ()
         chosen: Choosing | None = None
         while not (self._stopping.is_set() or self._session.closed):
             records = self._session.wait(after, POLL_S)
+            self._complain()
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
                 self._roll(records)
@@ -109,10 +114,22 @@ class Companion:
                 self._show(self._scene(ledger, status, news), heard=bool(records) or choosing != chosen)
                 told, chosen = now, choosing
 
+    def _complain(self) -> None:
+        """Say why parts do not work, once, by reason; and when they work again."""
+        troubles: dict[str, list[str]] = {}
+        for part, why in self._rig.troubles.items():
+            troubles.setdefault(why, []).append(part)
+        for why, parts in troubles.items():
+            if self._troubles.get(why) != parts:
+                self._say(f"{', '.join(parts)}: {why}")
+        if self._troubles and not troubles:
+            self._say(f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}: working again")
+        self._troubles = troubles
+
     def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
-        """What to show now; a question that people are about to answer shows how far they are."""
+        """What to show now; a question that people are about to answer shows how far they are, whatever the camera sees meanwhile."""
         scene, measuring, choosing = scene_of(ledger, status, news, self._board), self._measuring, self._choosing
-        if ledger.question is None or scene.signal not in ("too close", "asking"):
+        if ledger.question is None or ledger.paused:
             return scene
         if measuring and measuring.next and measuring.asks(ledger.question):
             return Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
@@ -138,6 +155,9 @@ class Companion:
         while (said := self._inbox.get()) is not None:
             try:
                 done = self._read(said) if isinstance(said, Reading) else self._pressed(said)
+            except LogFailed as error:
+                self._say(str(error))
+                done = False
             except InputError:
                 done = False
             if not done and self._rig.buzzer:
@@ -146,15 +166,24 @@ class Companion:
     def _pressed(self, press: Press) -> bool:
         """Was there anything to be done, or nothing to be said?"""
         ledger = self._session.ledger
-        if ledger.question is not None and not ledger.paused and (press.button, press.kind) in (("next", "short"), ("rule", "short")):
-            return self._chosen(take=press.button == "rule")
-        if press.button == "die" and (press.at_ms == self._used_ms or (self._tumbler and self._tumbler.tumbling)):
-            return press.at_ms == self._used_ms or press.kind == "down"
-        commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
-        for command in commands:
-            self._session.command(command)
+        if press.kind != "down" and press.at_ms == self._used_ms:
+            return True
+        match press.button, press.kind:
+            case "next", _ if ledger.question is not None and not ledger.paused:
+                # At once, and again with a second press that is close behind the first.
+                done = press.kind != "down" or self._chosen(take=False)
+            case "rule", "short" if ledger.question is not None and not ledger.paused:
+                done = self._chosen(take=True)
+            case "die", _ if self._tumbler and self._tumbler.tumbling:
+                return press.kind == "down"
+            case _:
+                commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)
+                for command in commands:
+                    self._session.command(command)
+                done = bool(commands)
+        if done:
             self._used_ms = press.at_ms
-        return bool(commands) or press.kind == "down"
+        return done or press.kind == "down"
 
     def _chosen(self, take: bool) -> bool:
         """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""

@@ -19,3 +19,8 @@ def rig_of(path: Path | None, setup: Setup) -> Rig:
     Raises InputError that names the setting.
     """
     return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False, err=True)) if path else Rig()
+
+
+def complain(text: str) -> None:
+    """Tell people on stderr what does not work, or works again, while a game goes on."""
+    click.echo(f"rinkside: {text}", err=True)

@@ -156,7 +156,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Verdict": fields(
         "What was decided, by the referee or by people; `frame` is the record whose picture it rests on.",
-        {"clauses": CLAUSES},
+        {"clauses": CLAUSES, "call": TEXT, "sound": TEXT},
         seq=SEQ,
         at_ms=WHOLE,
         kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned"),

@@ -1,7 +1,7 @@
 """A Raspberry Pi Pico as lamps, dice, buttons and buzzer for Rinkside.  MicroPython: save it on the board as main.py.
 
-Lines of JSON over USB; docs/HARDWARE.md describes them.  Lamps are common-cathode RGB LEDs, 330 ohm in each lead; dice are seven LEDs each,
-470 ohm in each lead; buttons go to ground; the buzzer is an active one.
+Lines of JSON over USB; docs/HARDWARE.md describes them, and has the pins in a table.  Lamps are common-cathode RGB LEDs, 330 ohm in the
+red lead and 100 ohm in the others; dice are seven LEDs each, 470 ohm in each lead; buttons go to ground; the buzzer is an active one.
 """
 
 # ruff: noqa: B905 - MicroPython's zip has no `strict`
@@ -17,6 +17,7 @@ DICE = ((11, 12, 13, 14, 15, 16, 17),)  # top left, middle left, bottom left, ce
 BUTTONS = {"die": 18, "rule": 19, "appeal": 20, "next": 21}
 BUZZER = 22
 PIPS = ("0000000", "0001000", "1000001", "1001001", "1010101", "1011101", "1110111")
+LONGEST = 1000
 
 
 class Board:
@@ -33,7 +34,7 @@ class Board:
         self.down = dict.fromkeys(self.buttons, False)
         self.buzzer = Pin(BUZZER, Pin.OUT)
         self.beeps = []
-        self.beep_ends = 0
+        self.beep_ends = None  # when the sound or silence of now is over; None: nothing beeps
         self.hello()
 
     def hello(self):
@@ -45,35 +46,33 @@ class Board:
         self.say(json.dumps(document) + "\n")
 
     def hear(self, line):
-        """Obey a line; one that is broken, or not understood, does nothing."""
+        """Obey a line of bytes; one that is broken, or not understood, does nothing."""
         try:
-            said = json.loads(line)
-        except ValueError:
-            return
-        if not isinstance(said, dict):
-            return
-        if "hello" in said:
-            self.hello()
-        for lamp, rgb in zip(self.lamps, said.get("lamps", ())):
-            for pin, part in zip(lamp, rgb):
-                pin.duty_u16(part * 257)
-        for die, face in zip(self.dice, said.get("dice", ())):
-            for pin, lit in zip(die, PIPS[face]):
-                pin.value(int(lit))
-        if "beeps" in said:
-            self.beeps, self.beep_ends = list(said["beeps"]), 0
+            said = json.loads(line.decode())
+            if "hello" in said:
+                self.hello()
+            for lamp, rgb in zip(self.lamps, said.get("lamps", ())):
+                for pin, part in zip(lamp, rgb):
+                    pin.duty_u16(part * 257)
+            for die, face in zip(self.dice, said.get("dice", ())):
+                for pin, lit in zip(die, PIPS[face]):
+                    pin.value(int(lit))
+            if "beeps" in said:
+                self.beeps, self.beep_ends = [(int(on), int(hold_ms)) for on, hold_ms in said["beeps"]], time.ticks_ms()
+        except (ValueError, TypeError, AttributeError, IndexError):
+            pass
 
-    def step(self, now_ms):
-        """Tell of buttons that changed, and beep."""
+    def step(self):
+        """Tell of buttons that changed, and beep.  The clock begins again after days: only differences of it mean anything."""
         for name, pin in self.buttons.items():
             down = pin.value() == 0
             if down != self.down[name]:
                 self.down[name] = down
                 self.tell({"button": name, "down": down})
-        if now_ms >= self.beep_ends:
-            on, hold_ms = self.beeps.pop(0) if self.beeps else (0, 0)
+        if self.beep_ends is not None and time.ticks_diff(time.ticks_ms(), self.beep_ends) >= 0:
+            on, hold_ms = self.beeps.pop(0) if self.beeps else (0, None)
             self.buzzer.value(on)
-            self.beep_ends = now_ms + hold_ms
+            self.beep_ends = None if hold_ms is None else time.ticks_add(self.beep_ends, hold_ms)
 
 
 def main():
@@ -81,16 +80,16 @@ def main():
     board = Board(sys.stdout.write)
     waiting = select.poll()
     waiting.register(sys.stdin, select.POLLIN)
-    line = ""
+    line = b""
     while True:
         while waiting.poll(1):
-            letter = sys.stdin.read(1)
-            if letter == "\n":
+            letter = sys.stdin.buffer.read(1)
+            if letter == b"\n":
                 board.hear(line)
-                line = ""
-            elif len(line) < 1000:
+                line = b""
+            elif len(line) < LONGEST:
                 line += letter
-        board.step(time.ticks_ms())
+        board.step()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hardware.fake_serial import SerialDouble, WledFirmware
 from hardware.serial_port import open_port
 from hardware.strip import Strip
 
+BOARDS = Path(__file__).parents[2] / "docs" / "boards"
 PATIENCE_S = 20.0
 """Only a thread that hangs takes so long; then the test fails."""
 
@@ -86,9 +88,29 @@ def pins():
     factory.close()
 
 
+TICKS = 1 << 30
+"""MicroPython's clock begins again after so many ms."""
+
+
+class Ticks:
+    """MicroPython's clock, set by hand where `now_ms` is a number, else the machine's own."""
+
+    def __init__(self):
+        self.now_ms = None
+
+    def ticks_ms(self):
+        return (int(1000 * time.monotonic()) if self.now_ms is None else self.now_ms) % TICKS
+
+    def ticks_add(self, ticks, ms):
+        return (ticks + ms) % TICKS
+
+    def ticks_diff(self, later, earlier):
+        return (later - earlier + TICKS // 2) % TICKS - TICKS // 2
+
+
 @pytest.fixture
 def pico(monkeypatch):
-    """The example sketch of docs/boards with pins that remember: pico.Board, and pico.pins by number."""
+    """The example sketch of docs/boards with pins that remember: pico.Board, pico.pins by number, and its clock, pico.time."""
     pins = {}
 
     class Pin:
@@ -96,6 +118,7 @@ def pico(monkeypatch):
 
         def __init__(self, number, *_mode):
             self.level, self.duty = 1 if "in" in _mode else 0, 0
+            assert 0 <= number <= 22, f"GPIO {number} is not on the board's edge"
             assert number not in pins, f"GPIO {number} is used twice"
             pins[number] = self
 
@@ -117,9 +140,8 @@ def pico(monkeypatch):
             self.pin.duty = duty
 
     monkeypatch.setitem(sys.modules, "machine", types.SimpleNamespace(Pin=Pin, PWM=PWM))
-    path = Path(__file__).parents[2] / "docs" / "boards" / "pico.py"
-    spec = importlib.util.spec_from_file_location("pico", path)
+    spec = importlib.util.spec_from_file_location("pico", BOARDS / "pico.py")
     sketch = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sketch)
-    sketch.pins = pins
+    sketch.pins, sketch.time = pins, Ticks()
     return sketch

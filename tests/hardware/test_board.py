@@ -32,7 +32,7 @@ class Sketch:
 
     def feed(self, byte):
         if byte == ord("\n"):
-            self.board.hear(self.line.decode())
+            self.board.hear(self.line)
             self.line = b""
         else:
             self.line += bytes([byte])
@@ -57,7 +57,7 @@ def linked(pico, plugged, pump_until, monkeypatch):
 
 def test_the_sketch_says_what_it_has(pico):
     said = []
-    pico.Board(said.append).hear('{"hello": 1}')
+    pico.Board(said.append).hear(b'{"hello": 1}')
     assert [json.loads(line) for line in said] == [
         {"hello": board.HELLO, "lamps": 3, "dice": 1, "buttons": ["appeal", "die", "next", "rule"], "buzzer": True}
     ] * 2
@@ -67,8 +67,22 @@ def test_the_sketch_says_what_it_has(pico):
 def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
     said = []
     sketch = pico.Board(said.append)
-    for line in ("", "{", "[1]", "null", "3", '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
-        sketch.hear(line)
+    broken = (
+        "",
+        "{",
+        "[1]",
+        "null",
+        "3",
+        '{"lamps": 3}',
+        '{"lamps": [3]}',
+        '{"lamps": [["a"]]}',
+        '{"dice": [7]}',
+        '{"dice": ["a"]}',
+        '{"beeps": 1}',
+        '{"beeps": [[1]]}',
+    )
+    for line in (*broken, '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
+        sketch.hear(line.encode())
     assert len(said) == 1
     assert not any(pin.duty for pin in pico.pins.values())
 
@@ -121,7 +135,7 @@ def test_buttons_are_heard(linked, pico):
     buttons.listen(told.put)
     for level in (0, 1, 0):
         pico.pins[21].level = level
-        double.firmware.board.step(0)
+        double.firmware.board.step()
         double.say(double.firmware.answers())
     double.say(b'{"button": 3}\n{"button": "next"}\n[]\n{"but')
     press = told.get(timeout=20)
@@ -130,13 +144,16 @@ def test_buttons_are_heard(linked, pico):
     buttons.close()
 
 
-def test_the_buzzer_beeps_once(linked, pico, pump_until):
+@pytest.mark.parametrize("begun_ms", [0, 2**29 + 5, 2**30 - 700], ids=["at the start", "after six days", "as its clock begins again"])
+def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     double, link = linked
+    pico.time.now_ms = begun_ms
     BoardBuzzer(link).play(Scene("refused"))
     pump_until(double, lambda: double.firmware.board.beeps)
     sounds = []
-    for now_ms in range(0, 3000, 10):
-        double.firmware.board.step(now_ms)
+    for after_ms in range(0, 3000, 10):
+        pico.time.now_ms = begun_ms + after_ms
+        double.firmware.board.step()
         sounds.append(pico.pins[22].level)
     assert sum(later > earlier for earlier, later in zip([0, *sounds], sounds, strict=False)) == 3
     assert sounds[-1] == 0

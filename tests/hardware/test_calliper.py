@@ -91,6 +91,18 @@ def test_a_reading_that_is_sent_twice_at_once_is_one(measuring):
     assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 7]
 
 
+def test_a_calliper_at_another_speed_is_told_of_until_it_is_understood(measuring):
+    double, told, device = measuring
+    double.say(b"\x86\xf8\x00\xe6\r")
+    while not device.trouble:
+        assert device._thread.is_alive()
+    assert device.trouble.startswith(f"{double.path}: it sends what is no length, such as ")
+    assert device.trouble.endswith("is its speed the one in the settings?")
+    double.say(b"12.5\r")
+    assert told.get(timeout=20).mm == 12.5
+    assert device.trouble == ""
+
+
 def test_a_calliper_may_be_unplugged(measuring):
     double, told, device = measuring
     double.unplug()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import pytest
 from click.testing import CliRunner
 
+from hardware import serial_port
 from hardware.fakes import FakeButtons, FakeCalliper
 from hardware.gpio import GpioButtons
 from hardware.ports import Press
-from referee import commands_hardware
+from hardware.worker import Shown
+from referee import commands_hardware, connected
 from referee.cli import main
 
 
@@ -28,37 +33,106 @@ def rinkside(tmp_path, monkeypatch):
     return run
 
 
-FAKES = "\n".join(f'{part} = {{ kind = "fake" }}' for part in commands_hardware.PARTS)
+FAKES = "\n".join(f'{part} = {{ kind = "fake" }}' for part in connected.PARTS)
 
 
 def test_the_list_says_what_is_there(rinkside):
-    code, said = rinkside("hardware", "list", settings='pins = "mock"\nlamps = { kind = "gpio", players = [5, [6, 7, 8]], verdict = 9 }')
+    settings = (
+        'pins = "mock"\nlamps = { kind = "gpio", players = [5, [6, 7, 8]], verdict = 9 }\n'
+        'dice = { kind = "gpio", pips = [[2, 3, 4, 10, 11, 12, 13], [14, 15, 16, 17, 18, 19, 20]] }\n'
+        'buttons = { kind = "gpio", next = 21, rule = 22 }\nbuzzer = { kind = "gpio", pin = 23 }'
+    )
+    code, said = rinkside("hardware", "list", settings=settings)
     assert code == 0
-    rows = [line.split() for line in said.splitlines()]
-    assert ["lamps", "gpio", "GPIO", "5,", "6,", "7,", "8,", "9", "opened"] in rows
-    assert ["calliper", "-", "not", "in", "the", "settings"] in rows
-    assert "serial ports: " in said
+    rows = [" ".join(line.split()) for line in said.splitlines()]
+    for row in (
+        "lamps gpio player 1: 5; player 2: 6, 7, 8; verdict: 9 opened",
+        "dice gpio 2, 3, 4, 10, 11, 12, 13; 14, 15, 16, 17, 18, 19, 20 opened",
+        "buttons gpio rule: 22; next: 21 opened",
+        "buzzer gpio 23 opened",
+        "calliper - not in the settings",
+    ):
+        assert row in rows
 
 
-def test_the_list_says_what_is_wrong_with_each_part(rinkside):
+def test_the_list_says_what_is_wrong_with_each_part_once(rinkside):
     settings = (
         'pins = "mock"\nlamps = { kind = "wled", device = "/dev/not-there", leds = 60 }\n'
         'dice = { kind = "wled" }\nbuttons = { kind = "gpio", die = 5 }'
     )
     code, said = rinkside("hardware", "list", settings=settings)
     assert code == 1
-    assert said.count("expected a serial port of this machine, got '/dev/not-there', which is not there") == 2
-    assert "GPIO 5" in said
+    (line,) = [line for line in said.splitlines() if "not-there'" in line]
+    assert line.startswith("lamps, dice: hardware.lamps.device: expected a serial port of this machine, got '/dev/not-there', which is not there")
+    assert "die: 5" in said
+
+
+def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
+    device = tmp_path / "ttyUSB0"
+    device.touch()
+    (tmp_path / "usb-Silicon_Labs_CP2102").symlink_to(device)
+    monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
+    monkeypatch.setattr(serial_port.list_ports, "comports", lambda: [SimpleNamespace(device=str(device), description="CP2102 USB to UART")])
+    code, said = rinkside("hardware", "list")
+    assert code == 0
+    assert f"{device} " in said
+    assert "usb-Silicon_Labs_CP2102" in said
+    assert "CP2102 USB to UART" in said
+    monkeypatch.setattr(serial_port.list_ports, "comports", list)
+    assert rinkside("hardware", "list") == (0, "There are no serial ports. Is everything plugged in?\n")
 
 
 def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
-    settings = f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 100 }}'
+    settings = f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 93, brightness = 1.0 }}\ndice = {{ kind = "wled" }}'
     monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: wled.pump())
-    assert "WLED 0.15.0 with 100 lamps" in rinkside("hardware", "list", settings=settings)[1]
+    assert (
+        "WLED 0.15.0 with 100 lamps; draws 2.0 A at most, 6.1 A without brightness and supply_ma"
+        in rinkside("hardware", "list", settings=settings)[1]
+    )
+    code, said = rinkside("hardware", "list", settings=settings.replace("93", "94"))
+    assert code == 1
+    assert "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice included, got 101" in said
     monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "list", settings=settings)
     assert "opened, but nothing answers at 115200 baud" in said
     assert code == 0
+
+
+class Board:
+    """A board that says what it has."""
+
+    def __init__(self, hello):
+        self.hello = hello
+
+    def feed(self, byte):
+        return (json.dumps(self.hello).encode() + b"\n") if byte == ord("}") else b""
+
+    def restart(self):
+        pass
+
+
+HELLO = {"hello": "rinkside-board/1", "lamps": 3, "dice": 1, "buttons": ["die", "next"], "buzzer": True}
+
+
+@pytest.mark.parametrize(
+    ("part", "hello", "says"),
+    [
+        ('lamps = { kind = "board", players = 2 }', {}, "a board with 3 lamps"),
+        ('lamps = { kind = "board", players = 3 }', {}, "lamps: hardware.lamps.players: expected 2 or less, as the board has 3 lamps, got 3"),
+        ('dice = { kind = "board" }', {}, "a board with 1 die"),
+        ('dice = { kind = "board", count = 2 }', {}, "dice: hardware.dice.count: expected 1 or less, as the board has, got 2"),
+        ('buttons = { kind = "board" }', {}, "a board with die, next"),
+        ('buzzer = { kind = "board" }', {}, "a board with a buzzer"),
+        ('buzzer = { kind = "board" }', {"buzzer": False}, "buzzer: hardware.buzzer.kind: expected another kind: the board has no buzzer"),
+        ('buzzer = { kind = "board" }', {"hello": "other/1"}, "buzzer: hardware.board: expected a board that answers, got none at '"),
+    ],
+)
+def test_the_list_asks_a_board_what_it_has(rinkside, plugged, monkeypatch, part, hello, says):
+    double = plugged(Board(HELLO | hello))
+    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    code, said = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
+    assert says in said
+    assert code == (": expected" in says)
 
 
 def test_bad_settings_are_one_line(rinkside):
@@ -74,7 +148,7 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
     assert code == 0, said
     for what in (
         "player 6 (white) breathe",
-        "'camera lost' should look",
+        "'camera lost': three short, two long?",
         "show a 6",
         "three beeps",
         "die: short",
@@ -128,8 +202,26 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
     assert said.splitlines()[-1] == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
 
 
-def test_nothing_connected_works(rinkside):
-    assert rinkside("hardware", "check", settings="") == (0, "Everything works.\n")
+def test_there_must_be_something_to_try(rinkside):
+    code, said = rinkside("hardware", "check", settings="")
+    assert code == 2
+    assert said.endswith("rinkside.toml: hardware: expected something to try, got no part\n")
+
+
+def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monkeypatch):
+    """The lamps that the question is about are lit."""
+    lit, asked = [], []
+    monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
+    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text)
+    code, said = rinkside("hardware", "check", settings=f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 100, clockwise = true }}')
+    assert code == 1
+    assert said.splitlines()[-1] == "Not working: hardware.lamps.clockwise"
+    corners = {text.split(" corner")[0].removeprefix("Do lamps blink at the "): scene.marks for text, scene in asked if "corner" in text}
+    assert {corner: marks[0].points_mm[0] for corner, marks in corners.items()} == {
+        "near left": (0, 0),
+        "near right": (400, 0),
+        "far right": (400, 400),
+    }
 
 
 def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):

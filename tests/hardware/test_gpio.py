@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,3 +108,45 @@ def test_pins_are_never_replaced_by_others():
         with pytest.raises(InputError, match=rf"^hardware\.pins: expected .*{library}") as caught:
             open_pins(library)
         assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def lgpio(monkeypatch):
+    """lgpio(says): a library of this name that cannot open the pins, or can where it says nothing."""
+
+    def install(says):
+        def factory():
+            if says:
+                raise Exception(says)
+            return "pins"
+
+        monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", SimpleNamespace(LGPIOFactory=factory))
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("may", "what"), [(True, "is this a Raspberry Pi?"), (False, "no permission; run: sudo usermod -aG gpio $USER, then log in again")]
+)
+def test_no_permission_on_the_pins_says_what_to_do(lgpio, monkeypatch, tmp_path, may, what):
+    (tmp_path / "gpiochip0").touch()
+    monkeypatch.setattr(gpio, "DEV", tmp_path)
+    monkeypatch.setattr(gpio.os, "access", lambda path, _mode: may or path == ".")
+    lgpio("can not open gpiochip")
+    with pytest.raises(InputError) as caught:
+        open_pins("lgpio")
+    assert str(caught.value) == f"hardware.pins: expected pins that lgpio can use, but it says: can not open gpiochip; {what}"
+
+
+@pytest.mark.parametrize("runtime", ["", "/run/rinkside"])
+def test_lgpio_is_given_a_folder_that_it_may_write_to(lgpio, monkeypatch, tmp_path, runtime):
+    """A service begins in `/`, where lgpio cannot make its pipe."""
+    monkeypatch.setattr(gpio.tempfile, "mkdtemp", lambda prefix: f"{tmp_path}/{prefix}1")
+    monkeypatch.setattr(gpio.os, "access", lambda _path, _mode: False)
+    monkeypatch.setattr(gpio.os, "environ", {"RUNTIME_DIRECTORY": runtime})
+    lgpio("")
+    assert open_pins("lgpio") == "pins"
+    assert gpio.os.environ["LG_WD"] == (runtime or f"{tmp_path}/rinkside-1")
+    gpio.os.environ["LG_WD"] = "/named/by/hand"
+    open_pins("lgpio")
+    assert gpio.os.environ["LG_WD"] == "/named/by/hand"

@@ -55,7 +55,8 @@ def test_currents_are_those_of_the_resistors():
 
 
 def test_every_signal_is_on_the_page():
-    assert set(re.findall(r"^\| `([a-z ]+)` \| .* \| .* \| .* \|$", PAGE, re.MULTILINE)) == set(SIGNALS)
+    said = dict(re.findall(r"^\| `([a-z ]+)` \| .* \| (.*) \| .* \|$", PAGE, re.MULTILINE))
+    assert said == {signal: TUNES[signal].words for signal in SIGNALS}
     assert TUNES.keys() == set(SIGNALS)
 
 
@@ -64,6 +65,32 @@ def test_rhythms_are_drawn_as_they_are():
     for signal, tune in TUNES.items():
         steps = " ".join(f"{level:g}:{hold_ms}" for level, hold_ms in tune.rhythm.steps)
         assert f'data-signal="{signal}" data-rhythm="{steps} fade {tune.rhythm.fade_ms}"' in drawn
+
+
+def test_pins_of_boards_are_those_of_their_programs(pico):
+    """In the page's table, and in its drawing."""
+    drawn = (ROOT / "docs" / "pictures" / "wiring-boards.svg").read_text(encoding="utf-8")
+    rows = {
+        row[0].partition(",")[0]: [cell.split("(")[0] for cell in row[1:4:2]]
+        for row in re.findall(r"^\| (.*?) \| (.*?) \| (.*?) \| (.*?) \| .*\|$", PAGE, re.MULTILINE)
+    }
+    on = {what: [re.findall(r"A?\d+", cell.partition(", and")[0]) for cell in cells] for what, cells in rows.items()}
+    for seat, lamp in zip(("player 1", "player 2", "verdict"), pico.LAMPS, strict=True):
+        assert on[seat][0] == [str(pin) for pin in lamp]
+    assert on["buttons die"][0] == [str(pin) for pin in pico.BUTTONS.values()]
+    assert on["die"][0] == [str(pico.DICE[0][0]), str(pico.DICE[0][-1])]
+    assert on["active buzzer"][0] == [str(pico.BUZZER)]
+    uno = (ROOT / "docs" / "boards" / "rinkside_board" / "rinkside_board.ino").read_text(encoding="utf-8")
+    lamps = [re.findall(r"\d+", pins) for pins in re.findall(r"^  \{(.*)\},$", uno.partition("DICE")[0], re.MULTILINE)]
+    assert [on[seat][1] for seat in ("player 1", "player 2", "verdict")] == lamps
+    names, pins = (re.findall(r"\w+", re.search(rf"{what}\[\] = \{{(.*)\}}", uno)[1]) for what in ("BUTTONS", "BUTTON_PINS"))
+    assert on["buttons die"][1] == [dict(zip(names, pins, strict=True))[name] for name in pico.BUTTONS]
+    assert on["die"][1] == re.findall(r"\d+", re.search(r"\{(2, .*)\},", uno)[1])
+    assert on["active buzzer"][1] == re.findall(r"BUZZER = (\d+)", uno)
+    for number, name in [*enumerate(pico.BUTTONS), *((at, f"player {at + 1}") for at in range(2))]:
+        assert f">{name}" in drawn or f">button: {name}" in drawn, number
+    for pin in [pin for lamp in pico.LAMPS for pin in lamp] + [*pico.DICE[0], *pico.BUTTONS.values(), pico.BUZZER]:
+        assert f'fill="#222">GP{pin}</text>' in drawn
 
 
 def test_the_protocol_of_the_page_is_that_of_the_program():

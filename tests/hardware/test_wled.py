@@ -11,7 +11,7 @@ from hardware.fake_serial import WledFirmware
 from hardware.ports import DeviceLost
 from hardware.scenes import LAMP_RGB, Scene
 from hardware.strip import Strip
-from hardware.wled import COMMANDS, WledPresets, WledStrip, adalight, identify
+from hardware.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
 
 PLAYERS = ("blue", "yellow")
 TURN = Scene("turn", PLAYERS, of=("yellow",))
@@ -192,5 +192,5 @@ def test_half_an_answer_is_no_answer(wled, presets):
 
 def test_what_answers_is_told(wled, opened):
     port = opened(wled)
-    assert identify(port, lambda _: wled.pump()) == "WLED 0.15.0 with 100 lamps"
-    assert identify(port, lambda _: None) == ""
+    assert identify(port, lambda _: wled.pump()) == Found("0.15.0", 100)
+    assert identify(port, lambda _: None) is None

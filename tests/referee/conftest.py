@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import queue
+import threading
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,9 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from hardware.rig import Rig
 from referee.events import SessionStarted
 from referee.log import Log
-from referee.loop import Referee
+from referee.loop import Live, Referee
 from referee.session import Session
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
@@ -21,6 +26,7 @@ from vision.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 MEDIUM = load_piece_set("looney")["medium"]
+PATIENCE_S = 20.0
 POSES = {"upright": upright, "lying": lying, "leaning": partial(upright, z_mm=5.0)}
 
 
@@ -136,3 +142,54 @@ def red(piece):
 @pytest.fixture
 def blue(piece):
     return piece("blue", 150, 50)
+
+
+class Watched(FakeLamps):
+    """Fake lamps that can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.changed = threading.Condition()
+
+    def show(self, scene):
+        with self.changed:
+            super().show(scene)
+            self.changed.notify_all()
+
+    def wait_for(self, scene, after=0):
+        with self.changed:
+            assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
+
+
+class Heard(FakeBuzzer):
+    def __init__(self):
+        super().__init__()
+        self.queue = queue.Queue()
+
+    def play(self, scene):
+        super().play(scene)
+        self.queue.put(scene)
+
+    def next(self):
+        return self.queue.get(timeout=PATIENCE_S)
+
+
+@dataclass
+class Eyes:
+    """What the referee does, as it is told."""
+
+    latest: Live = field(default_factory=lambda: Live("waiting", ""))
+    pointed: list = field(default_factory=list)
+
+    def point_at(self, question, label):
+        self.pointed.append((question, label))
+
+
+@pytest.fixture
+def rig():
+    return Rig(Watched(), FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
+
+
+@pytest.fixture
+def eyes():
+    return Eyes()

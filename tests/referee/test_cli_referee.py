@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 
 import cv2
@@ -13,6 +16,7 @@ from click.testing import CliRunner, Result
 from hardware.fake_serial import SerialDouble, WledFirmware
 from referee.cli import main
 from referee.log import LogReader
+from referee.loop import Referee
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
@@ -145,6 +149,30 @@ def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 4)
     assert strip.firmware.shown >= 2
     assert set(strip.firmware.pixels) == {(0, 0, 0)}, "dark in the end"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    told = threading.Event()
+
+    def observe_and_wait(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
+        """The fifteenth picture comes only when the signal was taken."""
+        if frame.seq == 14:
+            os.kill(os.getpid(), number)
+            told.wait(20)
+        return observe(frame, setup, reference)
+
+    def stop(self: Referee) -> None:
+        told.set()
+        usual(self)
+
+    usual = Referee.stop
+    monkeypatch.setattr(Referee, "stop", stop)
+    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_wait)
+    result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
+    assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
+    with LogReader(folder / "log.sqlite") as log:
+        assert log.records(1)[-1].event.reason == "Rinkside was ended"
 
 
 def test_bad_settings_are_told_before_anything_begins(folder: Path, tmp_path: Path) -> None:

@@ -92,6 +92,22 @@ def test_an_input_that_nobody_understands_ends_it_with_its_line(session, seen):
         referee(session, seen(500), inputs=[Input(100, {"sung": True}, "inputs.jsonl: line 3")]).run()
 
 
+def test_what_a_button_points_at_is_said_of_its_own_question_only(session, seen, piece):
+    leans, said = piece("red", 50, 50, pose="leaning"), []
+    points = {1000: (2, "it counts"), 2000: (2, ""), 3000: (1, "of another question")}
+
+    def meanwhile(at_ms):
+        if at_ms in points:
+            said.append(eyes.latest.said)
+            eyes.point_at(*points[at_ms])
+
+    eyes = referee(session, *(seen(at_ms, leans) for at_ms in range(0, 4000, 250)), meanwhile=meanwhile)
+    eyes.run()
+    question = "Does the leaning piece count?"
+    assert said == [question, f"{question} The button points at: it counts. Press rule to take it.", question]
+    assert eyes.latest.status == "ended"
+
+
 class Strict:
     """Pegs, but a table with another number of pieces than the record is out of step with it."""
 

@@ -82,24 +82,6 @@ def test_a_question_stops_the_game_until_it_is_answered(referee, session, hold, 
     assert session.records()[-1].event.evidence["before"] == 1
 
 
-def test_what_a_button_points_at_is_said_of_its_own_question_only(referee, hold, piece):
-    leans, said = piece("red", 50, 50, pose="leaning"), []
-
-    def point(question, label):
-        return lambda: eyes.point_at(question, label)
-
-    def look():
-        said.append(eyes.latest.said)
-
-    steps = [
-        (point(question, label), *hold(1000 * at, leans), look) for at, (question, label) in enumerate([(2, "it counts"), (2, ""), (1, "old")], 1)
-    ]
-    eyes = referee(*hold(0, leans), *(shot for step in steps for shot in step))
-    eyes.run()
-    question = "Does the leaning piece count?"
-    assert said == [f"{question} The button points at: it counts. Press rule to take it.", question, question]
-
-
 @pytest.mark.parametrize(("label", "asked"), [("it counts", 1), ("it does not", 2)])
 def test_what_does_not_count_is_asked_again_when_somebody_was_at_the_table_and_left_it_there(referee, session, seen, hold, piece, label, asked):
     leans = piece("red", 50, 50, pose="leaning")

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import queue
+
 import pytest
 
 from engines import GAMES
+from engines.verdict import Noted as HeardSaid
+from hardware import dice
+from hardware.fakes import FakeDice
+from hardware.scenes import Scene
+from referee import companion
 from referee.command import Pause, Roll, Undo, parse_command
-from referee.events import SessionStarted
+from referee.companion import NOT_NOW, Companion
+from referee.events import Ruled, SessionStarted
+from referee.lamps import standing
 from referee.session import Session
+from table.boards import Coasters, Open
 from table.errors import InputError
+
+BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
+PATIENCE_S = 20.0
 
 
 @pytest.fixture
@@ -74,3 +87,134 @@ def test_what_is_no_roll(zamboni, document, says):
         zamboni.command(parse_command({"command": "roll"} | document))
     assert str(caught.value).startswith(says)
     assert len(zamboni.records()) == 1
+
+
+class Dice(FakeDice):
+    """Dice that say, with every face, how many records there were when it was shown."""
+
+    def __init__(self, count, session):
+        super().__init__(count)
+        self.session, self.queue = session, queue.Queue()
+
+    def show(self, faces):
+        super().show(faces)
+        self.queue.put((faces, len(self.session.records())))
+
+
+@pytest.fixture
+def rolling(session, rig, eyes, games, monkeypatch):
+    """rolling(count): dice and buttons beside a game that waits for red's die."""
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
+    heard = {"may_say": [{"label": "die 1", "said": {"player": "red", "die": 1}}]}
+    document = games["pegs"].state_document
+    monkeypatch.setattr(games["pegs"], "state_document", lambda state: document(state) | heard)
+    monkeypatch.setattr(games["pegs"], "hear", lambda _state, said: HeardSaid(code="pegs.die", said=f"{said['player']}: {said['die']}", moves=()))
+    running = []
+
+    def make(count):
+        rig.dice = Dice(count, session)
+        running.append(Companion(rig, session, eyes, BOARD))
+        running[-1].start()
+        return rig, heard
+
+    yield make
+    for one in running:
+        one.stop()
+
+
+def at_rest(dice):
+    """Faces from now on until they lie still, and how many records there were at the first of them."""
+    first, records = dice.queue.get(timeout=PATIENCE_S)
+    still, _ = dice.queue.get(timeout=PATIENCE_S)
+    assert first != still
+    return still, records
+
+
+def test_a_die_is_in_the_log_before_it_is_seen(rolling, session):
+    rig, _ = rolling(1)
+    rig.buttons.press("die", held_ms=900)
+    (record,) = session.wait(1, PATIENCE_S)
+    (value,) = record.event.evidence["dice"]
+    assert (record.event.code, record.event.said) == ("pegs.die", f"red: {value}")
+    assert value in range(1, 7)
+    assert at_rest(rig.dice) == ((value,), 2)
+    assert len(session.records()) == 2, "what becomes of the press rolls no other die"
+
+
+def test_one_die_of_two_is_the_game_s(rolling, session):
+    rig, _ = rolling(2)
+    rig.buttons.press("die")
+    (record,) = session.wait(1, PATIENCE_S)
+    (value,) = record.event.evidence["dice"]
+    assert at_rest(rig.dice) == ((value, None), 2)
+
+
+def test_two_dice_are_drawn_at_once_and_are_in_the_log_before_they_are_seen(rolling, session):
+    rig, heard = rolling(2)
+    heard["may_say"] = []
+    rig.buttons.press("die", held_ms=900)
+    (record,) = session.wait(1, PATIENCE_S)
+    values = tuple(record.event.evidence["dice"])
+    assert (record.event.code, len(values)) == ("dice.rolled", 2)
+    assert at_rest(rig.dice) == (values, 2)
+
+
+def test_a_die_that_nobody_waits_for_is_not_rolled(rolling, session):
+    rig, _ = rolling(1)
+    session.command(Pause())
+    assert rig.buzzer.next().signal == "paused"
+    rig.buttons.press("die")
+    assert rig.buzzer.next() == NOT_NOW
+    assert rig.dice.shown == []
+    assert len(session.records()) == 2
+
+
+def test_who_presses_while_dice_tumble_is_not_heard(rolling, session, monkeypatch):
+    monkeypatch.setattr(dice, "tumble", lambda values: [(values, 3_600_000)])
+    rig, _ = rolling(1)
+    rig.buttons.press("die")
+    rig.dice.queue.get(timeout=PATIENCE_S)
+    rig.buttons.press("die")
+    while rig.buzzer.next() != NOT_NOW:
+        pass
+    assert len(session.records()) == 2
+
+
+def test_a_roll_from_the_panel_is_seen_too(rolling, session):
+    rig, _ = rolling(2)
+    record = session.command(Roll(dice=2))
+    assert at_rest(rig.dice) == (tuple(record.event.evidence["dice"]), 2)
+
+
+def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
+    """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
+    monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
+    board = Coasters(cell_mm=33)
+    rig.dice = Dice(1, session)
+    beside = Companion(rig, session, eyes, board)
+    beside.start()
+    engine, turns = GAMES["zamboni_wars"], []
+    while len(turns) < 6:
+        ledger = session.ledger
+        if engine.state_document(ledger.state)["may_shoot"]:
+            rig.buttons.press("next")
+            (record,) = session.wait(ledger.seq, PATIENCE_S)
+            assert record.event.code == "zamboni.hold"
+            continue
+        rig.buttons.press("die")
+        (record,) = session.wait(ledger.seq, PATIENCE_S)
+        assert record.event.code == "zamboni.roll"
+        turns.append(record.event.player)
+        (roll,) = record.event.moves
+        assert at_rest(rig.dice) == ((int(roll.removeprefix("roll ")),), len(session.records()))
+        rig.lamps.wait_for(standing(session.ledger, board))
+        drive = next(iter(engine.legal_moves(session.ledger.state)))
+        seq = session.append(Ruled(verdict="accepted", code="zamboni.move", said="", moves=(str(drive),), player=record.event.player)).seq
+        rig.lamps.wait_for(Scene("accepted", session.ledger.players, (record.event.player,), then=standing(session.ledger, board), news=seq))
+    beside.stop()
+    session.close()
+    assert turns == ["yellow", "blue"] * 3
+    assert any(scene.marks for scene in rig.lamps.scenes), "the space that a Zamboni is to leave"

@@ -1,0 +1,235 @@
+"""Both example sketches as they run: their own loops at the other end of a pseudo-terminal, through power cuts.
+
+The Pico's runs in a thread, with MicroPython's modules stood in for; the Arduino's is compiled against a core that is stood in for.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import queue
+import select
+import shutil
+import subprocess
+import threading
+import tty
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+
+from hardware import board
+from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
+from hardware.dice import PIPS
+from hardware.scenes import LAMP_RGB, Scene
+from hardware.serial_port import open_port
+
+HERE = Path(__file__).parent
+SKETCH = HERE.parents[1] / "docs" / "boards" / "rinkside_board"
+PATIENCE_S = 20.0
+PLAYERS = ("red", "yellow")
+SCENE = Scene("over", PLAYERS, of=("yellow",))
+
+
+class Running:
+    """A board under a name of its own; `plug` gives it power, `unplug` takes it away."""
+
+    def __init__(self, path):
+        self.path = path
+        self.plug()
+
+    def plug(self):
+        self.master, self.slave = os.openpty()
+        tty.setraw(self.slave)
+        self.path.unlink(missing_ok=True)
+        self.path.symlink_to(os.ttyname(self.slave))
+        self.start()
+
+    def unplug(self):
+        self.path.unlink(missing_ok=True)
+        self.stop()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+class PowerCut(Exception):  # noqa: N818  # what happened
+    """The sketch's loop has no end of its own."""
+
+
+class Pico(Running):
+    """MicroPython's sketch in a thread, which ends when the power does."""
+
+    BUTTONS: ClassVar = {"die": 18, "rule": 19, "appeal": 20, "next": 21}
+
+    def __init__(self, path, sketch):
+        self.sketch = sketch
+        super().__init__(path)
+
+    def start(self):
+        self.powered = True
+        self.sketch.pins.clear()
+        buffer = SimpleNamespace(read=lambda count: os.read(self.master, count))
+        stdin = SimpleNamespace(fileno=lambda: self.master, buffer=buffer)
+        self.sketch.sys = SimpleNamespace(stdin=stdin, stdout=SimpleNamespace(write=lambda text: os.write(self.master, text.encode())))
+        self.sketch.select = SimpleNamespace(POLLIN=select.POLLIN, poll=self.poll)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        with suppress(PowerCut):
+            self.sketch.main()
+
+    def poll(self):
+        waiting = select.poll()
+
+        def poll(timeout_ms):
+            if not self.powered:
+                raise PowerCut
+            return waiting.poll(timeout_ms)
+
+        return SimpleNamespace(register=waiting.register, poll=poll)
+
+    def stop(self):
+        self.powered = False
+        self.thread.join()
+
+    def pin(self, number):
+        return self.sketch.pins[number] if number in self.sketch.pins else SimpleNamespace(level=0, duty=0)
+
+    def yellow(self):
+        """What player 2's lamp shows."""
+        return tuple(self.pin(number).duty // 257 for number in (5, 6, 7))
+
+    def pips(self):
+        return tuple(self.pin(number).level for number in range(11, 18))
+
+    def sounds(self):
+        return bool(self.pin(22).level)
+
+    def press(self, button, down):
+        self.pin(self.BUTTONS[button]).level = int(not down)
+
+
+class Uno(Running):
+    """Arduino's sketch, compiled, in a process."""
+
+    BUTTONS: ClassVar = {"die": 14, "rule": 15, "appeal": 16, "next": 17}
+
+    def __init__(self, path, program, pins):
+        self.program, self.pins_path = program, pins
+        pins.write_bytes(bytes(40))
+        with pins.open("r+b") as file:
+            self.pins = mmap.mmap(file.fileno(), 40)
+        super().__init__(path)
+
+    def start(self):
+        self.process = subprocess.Popen([self.program, self.pins_path], stdin=self.master, stdout=self.master, stderr=subprocess.PIPE)
+
+    def stop(self):
+        early = self.process.poll()
+        self.process.kill()
+        said = self.process.communicate()[1]
+        assert early is None, said
+        self.pins[:] = bytes(40)
+
+    def yellow(self):
+        level = self.pins[5]
+        return tuple(part * level // 255 for part in LAMP_RGB["yellow"])
+
+    def pips(self):
+        centre, first, second, third = (self.pins[number] // 255 for number in (2, 4, 7, 8))
+        return first, second, third, centre, third, second, first
+
+    def sounds(self):
+        return bool(self.pins[12])
+
+    def press(self, button, down):
+        self.pins[self.BUTTONS[button]] = 0 if down else 255
+
+
+@pytest.fixture(scope="session")
+def uno_program(tmp_path_factory):
+    compiler = shutil.which("g++") or pytest.skip("no g++ to compile the Arduino's sketch with")
+    program = tmp_path_factory.mktemp("uno") / "uno"
+    sources = ["-I", SKETCH, "-I", HERE / "arduino", HERE / "arduino" / "main.cpp"]
+    compiled = subprocess.run(
+        [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", *sources, "-o", program], capture_output=True, text=True, check=False
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    return program
+
+
+@pytest.fixture(params=["pico", "uno"])
+def powered(request, tmp_path, monkeypatch):
+    for name in ("POLL_S", "RETRY_S"):
+        monkeypatch.setattr(board, name, 0.002)
+    monkeypatch.setattr(board, "ASK_S", 0.02)
+    path = tmp_path / "tty"
+    if request.param == "pico":
+        running = Pico(path, request.getfixturevalue("pico"))
+    else:
+        running = Uno(path, request.getfixturevalue("uno_program"), tmp_path / "pins")
+    link = Link(lambda: open_port(str(path), board.BAUD, "hardware.board"))
+    yield running, link
+    link.close()
+    running.unplug()
+
+
+def until(condition):
+    """Wait until another thread, or a process, has come so far."""
+    for _ in range(round(PATIENCE_S / 0.002)):
+        if condition():
+            return
+        select.select([], [], [], 0.002)
+    raise AssertionError("it never came so far")
+
+
+def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powered):
+    running, link = powered
+    lamps, dice = BoardLamps(link, 2), BoardDice(link, 1)
+    until(lambda: not link.trouble)
+    lamps.step(SCENE, 0)
+    until(lambda: running.yellow() == LAMP_RGB["yellow"])
+    for face in range(1, 7):
+        dice.show((face,))
+        until(lambda face=face: running.pips() == PIPS[face])
+    running.unplug()
+    until(lambda: link.trouble)
+    running.plug()
+    until(lambda: running.yellow() == LAMP_RGB["yellow"] and running.pips() == PIPS[6])
+    assert link.trouble == ""
+    dice.close()
+    until(lambda: running.pips() == PIPS[0])
+
+
+def test_every_button_of_a_board_is_heard(powered):
+    running, link = powered
+    until(lambda: not link.trouble)
+    buttons, told = BoardButtons(link), queue.Queue()
+    buttons.listen(told.put)
+    for button in running.BUTTONS:
+        running.press(button, True)
+        assert (press := told.get(timeout=PATIENCE_S)).button == button
+        assert press.kind == "down"
+        running.press(button, False)
+        assert told.get(timeout=PATIENCE_S).kind in ("short", "long")
+    buttons.close()
+
+
+def test_a_board_beeps_as_often_as_it_is_told(powered):
+    running, link = powered
+    until(lambda: not link.trouble)
+    BoardBuzzer(link).play(Scene("choice", PLAYERS, count=2))
+    for sounds in (True, False, True, False):
+        until(lambda sounds=sounds: running.sounds() == sounds)
+
+
+def test_noise_on_the_line_does_nothing(powered):
+    running, link = powered
+    until(lambda: not link.trouble)
+    link._port.write(b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n')
+    BoardDice(link, 1).show((4,))
+    until(lambda: running.pips() == PIPS[4])
+    assert running.yellow() == (0, 0, 0)

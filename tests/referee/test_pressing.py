@@ -1,0 +1,143 @@
+"""What buttons and readings mean: pure functions of a press and the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engines import GAMES
+from hardware.ports import Press
+from referee.choosing import Choosing
+from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.events import Asked, Choice, Record
+from referee.measuring import Measuring, in_question
+from referee.pressing import DECIDED_BY, commands_of, roller
+
+PLAYERS = ("red", "blue")
+
+
+CLOSE = {
+    "gaps": [{"colour": colour} for colour in ("blue", "yellow", "blue", "yellow", "blue")],
+    "call": {"pairs": [[2, 3], [1, 2]]},
+}
+
+
+def asked(evidence):
+    return Asked(code="boule.too_close", said="", choices=(), evidence=evidence)
+
+
+def test_pieces_in_question_are_named_as_the_game_names_them():
+    assert in_question(asked(CLOSE)) == ("yellow", "blue 2", "yellow 2")
+    assert in_question(asked({})) == ()
+
+
+def test_readings_are_of_one_piece_after_the_other():
+    measuring = Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked(CLOSE)))
+    for piece, mm in (("yellow", 20.1), ("blue 2", 20.2), ("yellow 2", 20.3)):
+        assert measuring.next == piece
+        measuring = measuring.take(mm)
+    assert measuring.next is None
+    assert measuring.answer() == Answer(question=9, how="calliper", readings_mm={"yellow": 20.1, "blue 2": 20.2, "yellow 2": 20.3})
+    assert Measuring.begin(None) is None
+    assert Measuring.begin(Record(seq=9, session=1, at_ms=0, event=asked({}))) is None
+
+
+@dataclass
+class Still:
+    """The parts of a ledger that a button's meaning hangs on."""
+
+    state: object
+    engine: object
+    paused: bool = False
+    question: object = None
+    players: tuple[str, ...] = ("blue", "yellow")
+
+    @property
+    def outcome(self):
+        ended = self.engine.outcome(self.state)
+        return None if ended is None else str(ended)
+
+
+def press(button, kind="short"):
+    return Press(button, kind, 0.0)
+
+
+def boule(*moves):
+    engine = GAMES["ice_boule"]
+    state = engine.start(("blue", "yellow"), {})
+    for move in moves:
+        state = engine.play(state, engine.parse_move(move))
+    return Still(state, engine)
+
+
+def test_what_buttons_mean():
+    still = boule()
+    by = {"decided_by": DECIDED_BY}
+    assert commands_of(press("rule"), still, 2) == (Pause(**by), Resume(**by))
+    assert commands_of(press("rule"), replace(still, paused=True), 2) == (Resume(**by),)
+    assert commands_of(press("rule", "long"), still, 2) == (Pause(**by),)
+    assert commands_of(press("rule", "long"), replace(still, paused=True), 2) == ()
+    assert commands_of(press("appeal"), still, 2) == (Undo(**by),)
+    for button in ("rule", "appeal", "next"):
+        assert commands_of(press(button, "down"), still, 2) == ()
+        assert commands_of(press(button, "double"), still, 2) == ()
+    assert commands_of(press("next"), still, 2) == ()
+    assert commands_of(press("light"), still, 2) == ()
+    assert commands_of(press("die", "down"), still, 2) == (), "nobody rolls in Ice Boule"
+    assert commands_of(press("die", "long"), still, 2) == (Roll(dice=2, **by),)
+
+
+def test_next_begins_the_next_game_or_stops_the_leader(games):
+    pegs = games["pegs"]
+    over = Still(pegs.State(PLAYERS, ("red", "blue") * 4 + ("red",)), pegs)
+    assert commands_of(press("next"), over, 2) == (NextGame(decided_by=DECIDED_BY),)
+    assert roller(over) is None
+    alone = boule(
+        "target green",
+        "throw blue medium 20: blue 20",
+        "throw yellow medium 30: blue 20 < yellow 30",
+        "throw yellow medium 31: blue 20 < yellow 30 < yellow 31",
+        "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
+        "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
+    )
+    assert commands_of(press("next"), alone, 2) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
+
+
+def test_next_holds_fire():
+    class Firing:
+        NAME = "zamboni_wars"
+
+        @staticmethod
+        def outcome(_state):
+            return None
+
+        @staticmethod
+        def state_document(_state):
+            return {"to_move": "red", "may_shoot": ["blue"], "next": "red"}
+
+    assert commands_of(press("next"), Still(None, Firing), 2) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)
+
+
+def offered(*labels):
+    asked = Asked(code="boule.too_close", said="", choices=tuple(Choice(label=label) for label in labels))
+    return Choosing.begin(Record(seq=9, session=1, at_ms=0, event=asked))
+
+
+def test_answers_are_pointed_at_one_after_the_other_and_then_none():
+    choosing, seen = offered("red is nearer", "Blue is nearer", "red before blue", "reddish"), []
+    for _ in range(6):
+        seen.append((choosing.count, choosing.label, choosing.player(PLAYERS)))
+        choosing = choosing.step()
+    assert seen == [
+        (0, "", None),
+        (1, "red is nearer", "red"),
+        (2, "Blue is nearer", "blue"),
+        (3, "red before blue", None),
+        (4, "reddish", None),
+        (0, "", None),
+    ]
+    assert choosing.answer("a button") == Answer(question=9, label="red is nearer", decided_by="a button")
+
+
+def test_there_is_nothing_to_point_at_without_a_question():
+    assert Choosing.begin(None) is None
+    assert offered() is None
