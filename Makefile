@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -62,6 +62,13 @@ bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds an
 
 bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 	@$(BIN)/python -m benchmarks.dice
+
+bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages, ask it anything; writes the end of docs/PANEL.md
+	@$(BIN)/python -m benchmarks.panel
+	@$(BIN)/python -m pytest -q tests/webui/test_openapi.py --hypothesis-profile=explore
+
+pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
+	@$(BIN)/python -m benchmarks.pages
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

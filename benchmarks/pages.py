@@ -30,11 +30,13 @@ from referee.ruler import Ruler
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
+from referee.story import Stories
 from vision.cameras import CameraPort
 from vision.frame import Frame
 from vision.watch import Watch
 from webui import create_app, create_corners_app, create_lens_app, create_ruler_app
 from webui.openapi import BASE
+from webui.seats import Seats
 from webui.serve import listen, serving
 
 PICTURES = ROOT / "docs" / "pictures" / "pages"
@@ -82,13 +84,13 @@ class Film:
 
 @dataclass(frozen=True)
 class Place:
-    """A page: its name, the server it is on, its path, and the code to come in with; a seat is taken where it `sits`."""
+    """A page: its name, the server it is on, its path, the code to come in with, and the seats of which it takes the first."""
 
     name: str
     server: str
     path: str
     code: str
-    sits: bool = False
+    seats: Seats | None = None
 
 
 @contextmanager
@@ -110,7 +112,7 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
         stack.callback(camera.over.set)
         camera.enough.wait()
         assert camera.last is not None
-        yield create_app(session, referee), camera.last
+        yield create_app(session, referee, stories=Stories(log.path)), camera.last
 
 
 def everything(app: Flask) -> list[str]:
@@ -131,9 +133,9 @@ def places() -> Iterator[list[Place]]:
             stack.enter_context(serving(app, listening))
             server = f"http://127.0.0.1:{listening.getsockname()[1]}"
             code = app.extensions["access"].codes.now.host if "access" in app.extensions else ""
-            found.extend(
-                Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, path == "/play") for path in only or everything(app)
-            )
+            for path in only or everything(app):
+                seats = app.extensions["seats"] if path == "/play" else None
+                found.append(Place(f"{name}{path.replace('/', '-')}".rstrip("-"), server, path, code, seats))
 
         boule, frame = stack.enter_context(game(3))
         add(boule, "panel")
@@ -154,7 +156,8 @@ def visit(browser: Browser, place: Place, width: int = 1024) -> Iterator[Page]:
     if place.code and place.path != "/join":
         page.goto(f"{place.server}/join#{place.code}")
         page.wait_for_url(lambda url: "join" not in url)
-    if place.sits:
+    if place.seats:
+        place.seats.free(*place.seats.held())
         page.goto(place.server + place.path)
         page.locator("button[name=seat]").first.click()
         page.get_by_text("Give the seat back").wait_for(state="attached")
@@ -220,7 +223,7 @@ def photograph(browser: Browser, place: Place, width: int) -> None:
     """The whole page, as docs/pictures/pages keeps it."""
     with visit(browser, place, width) as page:
         page.goto(place.server + place.path, wait_until="load")
-        page.evaluate("Promise.all([...document.images].map((image) => image.decode().catch(() => 0)))")
+        page.evaluate("Promise.all([...document.images].filter((image) => image.loading !== 'lazy').map((image) => image.decode().catch(() => 0)))")
         image = cv2.imdecode(np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR)
         (PICTURES / f"{place.name}-{width}.webp").write_bytes(cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes())
 

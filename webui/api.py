@@ -48,6 +48,8 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
+        if not current_app.extensions["pictures"].take():
+            raise Refusal(503, "too_many_pictures", "Too many ask for the camera's picture at once; try again in a second.", 1)
         return picture(live.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/frame/<int:seq>.jpg")

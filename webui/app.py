@@ -23,6 +23,7 @@ from webui.pages import pages
 from webui.palette import letter
 from webui.phone import phone
 from webui.ports import LivePort, SessionPort
+from webui.ration import MOST_PICTURES_S, Ration
 from webui.seats import Seats
 from webui.stream import Bulletin, Streams
 
@@ -48,6 +49,7 @@ def create_app(
     seats = guarded(app, access, session.view()["session"])
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
+    app.extensions["pictures"] = Ration(MOST_PICTURES_S)
     app.register_blueprint(phone(session, live, seats, instance))
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))

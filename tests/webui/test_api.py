@@ -10,6 +10,7 @@ from referee.command import Answer, Undo
 from referee.log import LogFailed
 from table.errors import InputError
 from webui import create_app
+from webui.ration import Ration
 
 
 def refused(answer, status, code):
@@ -53,6 +54,17 @@ def test_the_camera_s_picture_is_a_jpeg_or_404(client, live):
     assert answer.data == live.picture
     live.picture = None
     refused(client.get("/api/v1/camera.jpg"), 404, "no_picture")
+
+
+def test_live_pictures_are_rationed_and_nothing_else_is(app, client):
+    now = [0.0]
+    app.extensions["pictures"] = Ration(2, lambda: now[0])
+    assert [client.get("/api/v1/camera.jpg").status_code for _ in range(2)] == [200, 200]
+    refused(answer := client.get("/api/v1/camera.jpg"), 503, "too_many_pictures")
+    assert answer.headers["Retry-After"] == "1"
+    assert client.get("/api/v1/frame/16.jpg").status_code == 200
+    now[0] = 1.0
+    assert client.get("/api/v1/camera.jpg").status_code == 200
 
 
 def test_a_ruling_s_picture_is_kept_by_number_and_checked_before_it_is_used_again(client, session):
