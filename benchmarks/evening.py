@@ -48,6 +48,8 @@ GRAINS = 2
 FRAMES_BYTES = 100_000_000
 """Room for pictures: small enough to be filled in the first hours."""
 HOUR_MS = 3_600_000
+AT_ONCE = 50
+"""So many records are read at once to measure what there is."""
 
 
 def tables(setup: Setup, x_mm: float) -> Iterator[Tabletop]:
@@ -121,9 +123,11 @@ class Held:
     def now(cls, path: Path, session: Session) -> Held:
         memory = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
         disk = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
-        records = session.records()
-        pictures = sum(len(session.frame(record.seq) or b"") for record in records if record.frame)
-        return cls(memory, disk, pictures, len(records))
+        count = pictures = seq = 0
+        while records := session.records(seq, AT_ONCE):  # all at once would be most of what is measured
+            pictures += sum(len(session.frame(record.seq) or b"") for record in records if record.frame)
+            count, seq = count + len(records), records[-1].seq
+        return cls(memory, disk, pictures, count)
 
 
 def play(path: Path, until_ms: int, width_px: int = WIDTH_PX, frames_bytes: int = FRAMES_BYTES) -> tuple[Evening, Session]:
