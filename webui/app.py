@@ -32,7 +32,7 @@ def create_app(session: SessionPort, live: LivePort, hosts: Collection[str] = ()
     app.register_blueprint(api(session, live, streams, instance), url_prefix="/api/v1")
     if stories is not None:
         app.register_blueprint(later(stories))
-        app.jinja_env.globals["sharing"] = True
+        app.jinja_env.globals |= {"sharing": True, "has_table": True}
     return app
 
 
