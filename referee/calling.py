@@ -54,7 +54,7 @@ def sound(verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
 
 def _spoken(sentence: str) -> str:
     """As it is said aloud: without ±, units and lines in full, `red2` in two words."""
-    words = re.sub(r" ± [\d.]+", "", sentence)
+    words = re.sub(r" \(± [^)]*\)| ± [\d.]+", "", sentence)
     words = re.sub(r"(\d) mm\b", r"\1 millimetres", words)
     words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", r"\1 to \2", words)
     return re.sub(r"\b([a-z]{3,})(\d)\b", r"\1 \2", words)

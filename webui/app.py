@@ -57,7 +57,7 @@ def create_app(
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if stories is not None:
         app.register_blueprint(later(stories))
-        app.jinja_env.globals["sharing"] = True
+        app.jinja_env.globals |= {"sharing": True, "has_table": True}
     return app
 
 

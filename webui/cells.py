@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,17 +26,20 @@ def cell_side_mm(board: Board) -> float:
             return board.cell_mm
 
 
+@lru_cache(maxsize=16)
 def cells_mm(board: Board) -> Mapping[str, Array]:
     """Corners (n, 2) of the cells by name: `b4` by file and rank from the near left, on a hexagon `E5` by column and row."""
     if isinstance(board, Open):
-        return {}
+        return MappingProxyType({})
     side = cell_side_mm(board)
     if isinstance(board, Hex):
         turns = np.radians(60 * np.arange(6) + (30 if board.orientation == "pointy" else 0))
         corners = side / math.sqrt(3) * np.column_stack([np.cos(turns), np.sin(turns)])
         last = board.size - 1
-        return {f"{FILES[q + r + last].upper()}{r + last + 1}": middle + corners for (q, r), middle in board.middles().items()}
+        middles = board.middles().items()
+        return MappingProxyType({f"{FILES[q + r + last].upper()}{r + last + 1}": middle + corners for (q, r), middle in middles})
     files, ranks = (board.files, board.ranks) if isinstance(board, Chessboard) else (board.cols, board.rows)
     square = side * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     near_left = np.asarray(board.origin_mm)
-    return {f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square for rank in range(ranks) for file in range(files)}
+    places = [(file, rank) for rank in range(ranks) for file in range(files)]
+    return MappingProxyType({f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square for file, rank in places})

@@ -18,6 +18,10 @@ SAID = [
     ("Blue hits red: its Zamboni is destroyed. The game is over: blue won.", "Blue hits red: its Zamboni is destroyed. The game is over: blue won."),
     ("Red looks north; yellow1 is not on b4-b8, and so it is not hit.", "Red looks north."),
     ("Is the new piece red or orange? It is red's throw.", "Is the new piece red or orange? It is red's throw."),
+    (
+        "Blue's piece touches the target, as far as can be seen (± 1.0 mm). Blue leads, touching it. Red throws next.",
+        "Blue's piece touches the target, as far as can be seen. Blue leads, touching it. Red throws next.",
+    ),
     ("Blue throws.", "Blue throws."),
 ]
 

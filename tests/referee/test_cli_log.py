@@ -116,3 +116,10 @@ def test_a_session_that_went_on_after_a_restart_says_so_and_who_plays(tmp_path: 
     shown = rinkside("log", "show", "--log", tmp_path / "log.sqlite").stdout
     assert "Rinkside was started again" in shown
     assert "Anna [A] (red), green" in rinkside("log", "list", "--log", tmp_path / "log.sqlite").stdout
+
+
+def test_the_sessions_of_no_log_are_refused_before_a_page_is_served(tmp_path):
+    result = rinkside("sessions", "--log", tmp_path / "log.sqlite", "--port", 0)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"rinkside: {tmp_path}")
+    assert "there is no such file" in result.stderr

@@ -77,6 +77,7 @@ def test_the_list_has_every_session_the_newest_first(pages, log):
     assert re.findall(r'href="/sessions/(\d+)"', page) == [str(session.id) for session in reversed(log[1:])]
     assert "Anna &lt;A&gt;" in page
     assert pages.get("/").text == page
+    assert "The table" not in page
 
 
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
@@ -125,7 +126,7 @@ def test_the_pages_of_sessions_are_on_the_panel_too(log, live):
     page = client.get("/").text
     assert 'href="/sessions"' in page
     assert f'href="/sessions/{log[1].id}/verdict/' in page
-    assert client.get("/sessions").status_code == 200
+    assert 'href="/">The table' in client.get("/sessions").text
     assert create_app(log[1], live).test_client().get("/sessions").status_code == 404
 
 

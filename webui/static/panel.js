@@ -68,16 +68,16 @@ let picked = "";
 function pick(index) {
   picked = index;
   document.querySelector(".plan")?.classList.toggle("has-pick", index !== "");
-  for (const one of document.querySelectorAll("[data-option]")) one.classList.toggle("is-picked", one.dataset.option === index);
+  for (const one of document.querySelectorAll("[data-option]")) {
+    one.classList.toggle("is-picked", one.dataset.option === index);
+    if (one.matches("button")) one.setAttribute("aria-pressed", one.dataset.option === index);
+  }
 }
 
-function choose(event) {
-  const row = event.target.closest(".option-row[tabindex]");
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("button.option-row");
   if (row) pick(row.dataset.option === picked ? "" : row.dataset.option);
-}
-
-document.addEventListener("click", choose);
-document.addEventListener("keydown", (event) => event.key === "Enter" && choose(event));
+});
 document.addEventListener("exchanged", () => pick(document.querySelector(`.option-row[data-option="${picked}"]`) ? picked : ""));
 
 // ---- the views of the table ---------------------------------------------------------------------------------------------
