@@ -113,8 +113,8 @@ tried: until they have, look at what the panel says of every roll.
 |---|---|---|---|---|---|
 {rows}
 
-Of dice that lie flat {right:.1%} are read, {wrong:.1%} wrongly; the rest are refused, and people roll again or type the number in. A reading takes
-{ms:.0f} ms in the middle on one core, once a roll.
+Of dice that lie flat {right:.1%} are read, {wrong:.1%} wrongly; the rest are refused, and people roll again or type the number in. Of those that
+are cocked {cocked:.1%} pass for lying flat. A reading takes {ms:.0f} ms in the middle on one core, once a roll.
 
 A die is heard as an electronic one is, once a roll: while the game waits for a number, everything is at rest, and the die lies elsewhere than it
 did. What lies there when play begins, and a die that is moved while nobody is to roll, is no roll. Whoever might fire and does not says so before
@@ -165,6 +165,7 @@ def page(measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: lis
         rows="\n".join(rows),
         right=tally["lies flat", "right number"] / max(1, flat),
         wrong=tally["lies flat", "other number"] / max(1, flat),
+        cocked=(tally["is cocked", "right number"] + tally["is cocked", "other number"]) / max(1, sum(tally["is cocked", said] for said in SAID)),
         ms=1000 * median_s,
         amiss="\n".join(amiss) or "- nothing",
     )

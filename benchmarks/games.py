@@ -220,7 +220,7 @@ that counts as asked, as does a throw off the chessboard that nobody sees and it
 knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
-rightly, as when a tile is read where none is; {failed} ended with an error. A game costs {cost} of one processor core.
+rightly, as when a tile is read where none is; {failed} ended with an error. A game took {cost} in one process; other programs may have run beside it.
 
 | game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
 |---|---|---|---|---|---|---|---|---|---|---|
