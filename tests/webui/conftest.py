@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -281,19 +281,14 @@ class Fitting(FlaskClient):
             told = operation["responses"][str(answer.status_code)]
             assert answer.mimetype in told.get("content", {answer.mimetype: None})
             if answer.mimetype == "application/json":
-                validator_of(told["content"]["application/json"]["schema"]).validate(answer.get_json())
+                validator_of(json.dumps(told["content"]["application/json"]["schema"])).validate(answer.get_json())
         return answer
 
 
-def validator_of(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+@cache
+def validator_of(schema_json: str) -> jsonschema_rs.Draft202012Validator:
     """A validator of a schema that refers to others of the document."""
-    text = json.dumps(schema)
-    if text not in VALIDATORS:
-        VALIDATORS[text] = jsonschema_rs.Draft202012Validator(schema | {"components": {"schemas": SCHEMAS}})
-    return VALIDATORS[text]
-
-
-VALIDATORS: dict[str, jsonschema_rs.Draft202012Validator] = {}
+    return jsonschema_rs.Draft202012Validator(json.loads(schema_json) | {"components": {"schemas": SCHEMAS}})
 
 
 @pytest.fixture(autouse=True)
