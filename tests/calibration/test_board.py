@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import cv2
 import msgspec
@@ -181,21 +181,25 @@ def test_corners_are_put_on_a_page_of_what_a_camera_sees(photographs, tmp_path: 
     fixed = ["--lens", tmp_path / "lens.json", "--camera", f"folder:{tmp_path / 'photos'}", "--out", tmp_path / "table.json", "--thickness-mm", 4]
     words = ["calibrate", "table", *fixed, "--panel", "--port", 0]
     start = [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)]
-    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        url = re.search(r"http://\S+", running.stderr.readline())[0]
+    running = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        _, other = running.stderr.readline(), running.stderr.readline()
+        url, code = re.search(r"open (http://\S+) and enter (\S+)\.", other).groups()
 
-        def put(*corners: str) -> str:
-            names = ("far left", "far right", "near right", "near left")
-            form = {"token": re.search(r'name="token" value="([^"]+)"', look())[1]} | dict(zip(names, corners, strict=True))
-            return urlopen(f"{url}/corners", urlencode(form).encode(), timeout=60).read().decode()
+        def asked(path: str, form: dict[str, str] | None = None) -> str:
+            data = urlencode(form).encode() if form else None
+            return urlopen(Request(url + path, data, {"Authorization": f"Bearer {code}"}), timeout=60).read().decode()
 
-        def look() -> str:
-            return urlopen(url, timeout=60).read().decode()
-
-        put("482.4, 289.3", "818.4, 334.0", "783.6, 667.0", "443.9, 638.8")
-        while "data-ended" not in (page := look()):
+        token = re.search(r'name="token" value="([^"]+)"', asked("/"))[1]
+        names = ("far left", "far right", "near right", "near left")
+        put = ("482.4, 289.3", "818.4, 334.0", "783.6, 667.0", "443.9, 638.8")
+        asked("/corners", {"token": token} | dict(zip(names, put, strict=True)))
+        while "data-ended" not in (page := asked("/")):
             assert running.poll() is None
         assert running.wait(timeout=60) == 0
+    finally:
+        running.kill()
+        running.communicate()
     assert "table.json: written." in page
     assert np.abs(load_table(tmp_path / "table.json").outline_mm() - board.outline()).max() < 3
     both = CliRunner().invoke(main, [*map(str, words), "--corners-px", "1,2", "3,4", "5,6", "7,8"])
