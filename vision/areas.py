@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Chessboard
+from table.boards import Chessboard, Open
 from table.solids import Array, Solid
 from vision.frame import Image
 from vision.light import linear
@@ -83,10 +83,13 @@ class Area:
 
 
 def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
-    """What speaks for a piece and for the ground around one that is about there; None where it is not in the picture.
+    """What speaks for a piece and for the ground around one that is about there; None where it is not in the picture, and on boards
+    with print: what is under a piece does not look there like what is beside it.
 
     Inside of other pieces' outlines, `hidden_by`, (n, 2) px each, nothing speaks.
     """
+    if not isinstance(photo.setup.board, Open | Chessboard):
+        return None
     outline = photo.silhouette(solid)
     low, high = outline.min(axis=0), outline.max(axis=0)
     around = max(LEAST_AROUND_PX, AROUND * float((high - low).max()))
@@ -125,8 +128,9 @@ def _ratios(part: Image, solid: Solid, photo: Photo, hidden_by: list[Array], pla
 def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]:
     """Where (h, w) each kind of ground is that the board has there."""
     board, shape = photo.setup.board, place.ratio.shape
-    if not isinstance(board, Chessboard):
+    if isinstance(board, Open):
         return [np.ones(shape, bool)]
+    assert isinstance(board, Chessboard)
     corners = solid.vertices_mm[:, :2].mean(axis=0) + board.square_mm * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     seen = place.cells(photo.pixels(np.column_stack([corners, np.zeros(4)])))
     squares = (corners - board.origin_mm) / board.square_mm

@@ -38,7 +38,7 @@ EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
 CLEAR_MM = 0.3
 """Where edges leave no more doubt than this about a place, 1 sigma, it is not asked what the areas beside them look like."""
-TIMES_LEARNED = 2
+TIMES_LEARNED = 3
 """How often it is learned what piece and ground look like, each time from a better place."""
 SPREAD = 2.0
 """Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from table.boards import Chessboard, Open
+from table.boards import Chessboard, Open, Tiles
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
@@ -85,6 +85,12 @@ def test_nothing_speaks_inside_other_pieces_nor_outside_the_picture():
     around = area(TRUTH.solid, photo, [photo.silhouette(TRUTH.solid)])
     assert not around.ratio.any()
     assert area(dataclasses.replace(TRUTH, x_mm=4000.0).solid, photo, []) is None
+
+
+def test_on_boards_with_print_nothing_is_said():
+    """A yellow pyramid that stands on a printed yellow letter is not the letter."""
+    tiles = msgspec.structs.replace(OPEN, board=Tiles(cols=3, rows=3, cell_mm=50.0, tile_mm=46.0))
+    assert area(TRUTH.solid, Photo(photo_of(OPEN, TRUTH).image, CAMERA, tiles), []) is None
 
 
 def test_where_piece_and_ground_look_alike_next_to_nothing_is_said():
