@@ -6,7 +6,9 @@ Documents go to stdout, everything else to stderr.  What cannot be done is one l
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -76,10 +78,20 @@ def _refuse(error: InputError | OSError | click.UsageError) -> NoReturn:
             path = error.ctx.command_path if error.ctx else "rinkside"
             raise Refused(f"{error.format_message()} See {path} --help") from error
         case OSError():
+            _let_go_of_what_cannot_be_written()
             place = f"{error.filename}: " if error.filename else ""
             raise Refused(f"{place}{error.strerror or error}") from error
         case _:
             raise Refused(str(error)) from error
+
+
+def _let_go_of_what_cannot_be_written() -> None:
+    """Python tries once more at its end, and would say so in words of its own; source: its documentation of SIGPIPE."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:

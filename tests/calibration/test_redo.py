@@ -137,7 +137,9 @@ def test_in_a_game_the_panel_tells_holds_and_measures_it_anew_by_a_tap(ground, t
 
         watch = TableWatch(load_table(path), path, recheck, redo)
         referee = Referee(SimpleNamespace(read=read, close=lambda: None), watch.setup, Watch(), session, table=watch)
-        client = create_app(session, referee).test_client()
+        app = create_app(session, referee)
+        client = app.test_client()
+        assert client.post("/join", data={"code": app.extensions["access"].codes.now.host}, headers=SAME).status_code == 303
         referee.run()
         told = [re.search(r'data-part="moved">(.*?)</div>', page, re.DOTALL)[1] for page in pages]
         assert "form" not in told[4]

@@ -22,7 +22,9 @@ WAIT_S = 120
 
 
 def run(*words: object, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*RINKSIDE, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=WAIT_S, check=False)
+    """As people run it: with buffers, whatever the tests themselves run with."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run([*RINKSIDE, *map(str, words)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=WAIT_S, check=False, env=own)
 
 
 @pytest.fixture
