@@ -73,8 +73,8 @@ class Area:
 
     def outside(self, outline_px: Array) -> Array:
         """How many cells each cell (h, w) is outside of a convex outline (n, 2); negative within."""
-        rows, columns = np.indices(self.ratio.shape)
-        return outside(np.column_stack([columns.ravel(), rows.ravel()]), self.cells(outline_px)).reshape(self.ratio.shape)
+        rows, columns = np.ogrid[: self.ratio.shape[0], : self.ratio.shape[1]]
+        return outside(columns, rows, self.cells(outline_px))
 
     def cells(self, pixels: Array) -> Array:
         """Cells (..., 2), as (column, row), of pixels (..., 2)."""
@@ -137,11 +137,11 @@ def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]
     cell2square = cv2.getPerspectiveTransform(seen.astype(np.float32), squares.astype(np.float32))
     rows, columns = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
     at = cv2.perspectiveTransform(np.stack([columns, rows], axis=-1), cell2square)
-    square = np.floor(at)
+    (across, along), beside = np.moveaxis(np.floor(at), 2, 0), np.moveaxis(np.abs(at - np.round(at)), 2, 0)
     a_square = float(np.hypot(*(seen[2] - seen[0]))) / np.sqrt(8)
-    clear = np.abs(at - np.round(at)).min(axis=2) * a_square > BESIDE_LINE
-    on_board = ((square >= 0) & (square < [board.files, board.ranks])).all(axis=2)
-    dark = square.sum(axis=2) % 2 == 0
+    clear = np.minimum(*beside) * a_square > BESIDE_LINE
+    on_board = (across >= 0) & (across < board.files) & (along >= 0) & (along < board.ranks)
+    dark = (across + along) % 2 == 0
     return [clear & on_board & dark, clear & on_board & ~dark, clear & ~on_board]
 
 
@@ -181,7 +181,7 @@ def _ratio(root: NDArray[np.float32], piece: NDArray[np.float32], bare: NDArray[
 
 def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
     """Normal distributions, `count` or fewer, that colours (n, 3) come from."""
-    order = np.argsort(colours.sum(axis=1), kind="stable")
+    order = np.argsort(colours @ np.ones(3, np.float32), kind="stable")
     start = np.empty((len(colours), 1), np.int32)
     start[order, 0] = np.arange(len(colours)) * count // len(colours)
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 10, 1e-3)
@@ -191,10 +191,11 @@ def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
     return _Mixture(np.array([len(some) for some in own]) / len(colours), np.array([some.mean(axis=0) for some in own]), np.array(covariances))
 
 
-def outside(points: Array, outline: Array) -> Array:
-    """How far points (n, 2) are outside of a convex outline (m, 2), counter-clockwise, negative within."""
+def outside(x: Array, y: Array, outline: Array) -> Array:
+    """How far places, with x and y of any shape, are outside of a convex outline (m, 2), counter-clockwise; negative within."""
     ahead = np.roll(outline, -1, axis=0) - outline
     ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
-    normal = np.column_stack([ahead[:, 1], -ahead[:, 0]])
-    far: Array = (points @ normal.T - (outline * normal).sum(axis=1)).max(axis=1)
-    return far
+    far = -np.inf
+    for (left, top), (along, down) in zip(outline, ahead, strict=True):  # sides are few: faster than all at once
+        far = np.maximum(far, (x - left) * down - (y - top) * along)
+    return np.asarray(far)

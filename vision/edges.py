@@ -136,7 +136,7 @@ def _hidden(points_px: Array, outlines: list[Array]) -> NDArray[np.bool_]:
     """Which points (n, 2) are inside, or within a blur of, any of the convex outlines."""
     hidden = np.zeros(len(points_px), bool)
     for outline in outlines:
-        hidden |= outside(points_px, outline) < BLUR_PX
+        hidden |= outside(points_px[:, 0], points_px[:, 1], outline) < BLUR_PX
     return hidden
 
 

@@ -38,8 +38,6 @@ EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
 CLEAR_MM = 0.3
 """Where edges leave no more doubt than this about a place, 1 sigma, it is not asked what the areas beside them look like."""
-TIMES_LEARNED = 3
-"""How often it is learned what piece and ground look like, each time from a better place."""
 SPREAD = 2.0
 """Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""
 
@@ -151,8 +149,7 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
         else:
             rivals = _supported(one.rivals, [best[j] for j in near])
             hidden_by = [outlines[j] for j in near]
-            tried = on_edges(rivals, photo, hidden_by, around(rivals, photo, hidden_by))
-            spots[company] = Spot(one.looked, tried, one.looked.colours, one.chance)
+            spots[company] = Spot(one.looked, measured(rivals, photo, hidden_by), one.looked.colours, one.chance)
     return spots
 
 
@@ -173,15 +170,14 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
     return guesses(looked, setup.sizes, habit, photo.camera.eye_mm, z_mm)
 
 
-def around(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Area | None:
-    """What speaks for piece and ground around the likeliest rival, learned where it is found; None where its edges alone say enough."""
-    best, learned = rivals[0], None
-    for _ in range(TIMES_LEARNED):
-        placed = snap(best.guess, SPREAD * best.covariance, photo, hidden_by, learned)
-        if learned is None and placed is not None and np.trace(placed.covariance[:2, :2]) < CLEAR_MM**2:
-            return None
-        learned = area((placed or best).guess.solid, photo, hidden_by)
-    return learned
+def measured(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
+    """The rivals where their edges are, and, where these leave doubt about the likeliest, the areas beside them too."""
+    tried = on_edges(rivals, photo, hidden_by, None)
+    best = tried[0]
+    if np.trace(best.covariance[:2, :2]) < CLEAR_MM**2:
+        return tried
+    learned = area(best.guess.solid, photo, hidden_by)
+    return tried if learned is None else on_edges(rivals, photo, hidden_by, learned)
 
 
 def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], area: Area | None) -> tuple[Tried, ...]:
