@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from random import SystemRandom
 
+from hardware.latest import Latest
 from hardware.ports import Dice, Faces
 
 PIPS: dict[int, tuple[int, ...]] = {
@@ -53,46 +53,16 @@ def _row(value: int, row: int) -> str:
     return f"| {' '.join('o' if (row, column) in lit else ' ' for column in range(3))} |"
 
 
-class Tumbler:
+class Tumbler(Latest[Faces]):
     """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and only the latest roll counts."""
 
     def __init__(self, dice: Dice) -> None:
-        self._dice = dice
-        self._changed = threading.Condition()
-        self._next: tuple[int, ...] = ()
-        self._tumbling = self._closing = False
-        self._thread = threading.Thread(target=self._run, name="dice", daemon=True)
-        self._thread.start()
-
-    @property
-    def tumbling(self) -> bool:
-        """Is a value still to be seen?"""
-        with self._changed:
-            return self._tumbling
+        """When it is closed, the dice are left as they are."""
+        super().__init__("dice", dice.show)
+        self._count = dice.count
 
     def show(self, values: tuple[int, ...]) -> None:
         """Tumble, then show these; returns at once.  Where there are fewer dice than values, they stay as they are."""
-        if 0 < len(values) <= self._dice.count:
-            with self._changed:
-                self._next, self._tumbling = values, True
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Stop; the dice are left as they are."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        self._thread.join()
-
-    def _run(self) -> None:
-        with self._changed:
-            while not self._closing:
-                values, self._next = self._next, ()
-                dark = (None,) * (self._dice.count - len(values))
-                for faces, hold_ms in tumble(values) if values else ():
-                    self._dice.show(faces + dark)
-                    if self._changed.wait_for(lambda: self._closing or self._next, hold_ms / 1000):
-                        break
-                else:
-                    self._tumbling = False
-                    self._changed.wait_for(lambda: self._closing or self._next)
+        if 0 < len(values) <= self._count:
+            dark = (None,) * (self._count - len(values))
+            self.begin([(faces + dark, hold_ms) for faces, hold_ms in tumble(values)])

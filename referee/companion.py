@@ -174,7 +174,7 @@ class Companion:
                 done = press.kind != "down" or self._chosen(take=False)
             case "rule", "short" if ledger.question is not None and not ledger.paused:
                 done = self._chosen(take=True)
-            case "die", _ if self._tumbler and self._tumbler.tumbling:
+            case "die", _ if self._tumbler and self._tumbler.playing:
                 return press.kind == "down"
             case _:
                 commands = commands_of(press, ledger, self._rig.dice.count if self._rig.dice else 1)

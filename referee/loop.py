@@ -328,8 +328,10 @@ class Referee:
     def _tell_moved(self) -> None:
         assert self._table is not None
         with self._changed:
-            self._latest = replace(self._latest, moved=self._table.said, held=self._table.holds, stamp=self._latest.stamp + 1)
-            self._changed.notify_all()
+            moved, held = self._table.said, self._table.holds
+            if (moved, held) != (self._latest.moved, self._latest.held):
+                self._latest = replace(self._latest, moved=moved, held=held, stamp=self._latest.stamp + 1)
+                self._changed.notify_all()
 
     def _tell(self, status: Status, said: str) -> None:
         with self._changed:

@@ -102,14 +102,14 @@ def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
     part = photo.image[top : top + rows * step, left : left + columns * step]
     part = np.asarray(cv2.resize(part, (columns, rows), interpolation=cv2.INTER_AREA), np.uint8)
     empty = Area(left, top, step, np.zeros((rows, columns), np.float32))
-    return replace(empty, ratio=_ratios(part, solid, photo, hidden_by, empty))
+    return replace(empty, ratio=_ratios(part, outline, solid, photo, hidden_by, empty))
 
 
-def _ratios(part: Image, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area) -> NDArray[np.float32]:
-    """The logarithms (h, w) for a part (h, w, 3) of the picture."""
+def _ratios(part: Image, outline_px: Array, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area) -> NDArray[np.float32]:
+    """The logarithms (h, w) for a part (h, w, 3) of the picture; `outline_px` is the solid's."""
     root = np.sqrt(linear(part) + np.float32(0.001)).astype(np.float32)
     ratio = np.zeros(root.shape[:2], np.float32)
-    away = place.outside(photo.silhouette(solid))
+    away = place.outside(outline_px)
     others = np.zeros(ratio.shape, np.uint8)
     for outline in hidden_by:
         cv2.fillConvexPoly(others, np.rint(place.cells(outline) * (1 << SUB_BITS)).astype(np.int32), 1, shift=SUB_BITS)

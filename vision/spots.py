@@ -176,16 +176,16 @@ def measured(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple
     best = tried[0]
     if np.trace(best.covariance[:2, :2]) < CLEAR_MM**2:
         return tried
-    learned = area(best.guess.solid, photo, hidden_by)
-    return tried if learned is None else on_edges(rivals, photo, hidden_by, learned)
+    around = area(best.guess.solid, photo, hidden_by)
+    return tried if around is None else on_edges(rivals, photo, hidden_by, around)
 
 
-def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], area: Area | None) -> tuple[Tried, ...]:
-    """The rivals moved on to the edges of the photograph, the likeliest first; `area` is what is around all of them."""
+def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None) -> tuple[Tried, ...]:
+    """The rivals moved on to the edges of the photograph, the likeliest first; `around` is what speaks for piece and ground there."""
     tried = []
     for one in rivals:
         if one.evidence > rivals[0].evidence - FAR_BEHIND:
-            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by, area)
+            placed = snap(one.guess, SPREAD * one.covariance, photo, hidden_by, around)
             if placed is None:
                 tried.append(Tried(one.guess, SPREAD * one.covariance, one.evidence))
             else:

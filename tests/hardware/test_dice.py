@@ -52,7 +52,7 @@ def test_dice_tumble_to_what_was_drawn(rolled):
     watched, tumbler = rolled(2)
     tumbler.show((5, 2))
     watched.wait_for((5, 2))
-    while tumbler.tumbling:
+    while tumbler.playing:
         assert tumbler._thread.is_alive()
     assert watched.shown == [faces for faces, _ in tumble((5, 2))]
 
@@ -67,7 +67,7 @@ def test_one_die_of_two_may_be_rolled(rolled):
 def test_two_values_are_not_shown_on_one_die(rolled):
     watched, tumbler = rolled(1)
     tumbler.show((3, 4))
-    assert not tumbler.tumbling
+    assert not tumbler.playing
     tumbler.show((5,))
     watched.wait_for((5,))
     assert {len(faces) for faces in watched.shown} == {1}
@@ -80,7 +80,7 @@ def test_only_the_latest_roll_is_seen_to_its_end(monkeypatch):
     tumbler = Tumbler(watched)
     tumbler.show((1,))
     watched.wait_for((1,))
-    assert tumbler.tumbling
+    assert tumbler.playing
     tumbler.show((6,))
     watched.wait_for((6,))
     tumbler.show((1,))

@@ -160,6 +160,12 @@ class Watched(FakeLamps):
         with self.changed:
             assert self.changed.wait_for(lambda: scene in self.scenes[after:], PATIENCE_S), self.scenes
 
+    def next(self, seen):
+        """The scene after so many."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.scenes) > seen, PATIENCE_S)
+            return self.scenes[seen]
+
 
 class Heard(FakeBuzzer):
     def __init__(self):
@@ -186,8 +192,13 @@ class Eyes:
 
 
 @pytest.fixture
-def rig():
-    return Rig(Watched(), FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
+def lamps():
+    return Watched()
+
+
+@pytest.fixture
+def rig(lamps):
+    return Rig(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from random import Random
 from typing import get_args
 
@@ -11,18 +10,15 @@ import pytest
 from engines import GAMES
 from engines.players import RandomPlayer, playout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, OutOfSync, Refused, Verdict, Waiting
-from hardware.fakes import FakeLamps
 from hardware.rig import Rig
 from referee import companion
 from referee.command import Answer, Pause, Resume, Undo
 from referee.companion import Companion
 from referee.events import SessionStarted
 from referee.facts import fact_of
-from referee.loop import Live
 from referee.session import Session
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 
-PATIENCE_S = 20.0
 TABLES = {
     "ice_boule": (Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400))), ("blue", "yellow"), 2),
     "icebreaker": (Hex(size=5, cell_mm=30), ("red", "black"), 12),
@@ -33,39 +29,16 @@ TABLES = {
 """Board, players, and the seed of a short game."""
 
 
-class Lit(FakeLamps):
-    """Lamps that can be waited for, by how many scenes they have shown."""
-
-    def __init__(self):
-        super().__init__()
-        self.changed = threading.Condition()
-
-    def show(self, scene):
-        with self.changed:
-            super().show(scene)
-            self.changed.notify_all()
-
-    def next(self, seen):
-        """The scene after so many."""
-        with self.changed:
-            assert self.changed.wait_for(lambda: len(self.scenes) > seen, PATIENCE_S)
-            return self.scenes[seen]
-
-
-class Eyes:
-    latest = Live("waiting", "")
-
-
 @pytest.fixture
-def lit(log, monkeypatch):
+def lit(log, lamps, eyes, monkeypatch):
     """lit(game): a session of it, and what its lamps show next."""
     monkeypatch.setattr(companion, "POLL_S", 0.005)
     running = []
 
     def begin(game):
         board, players, _ = TABLES[game]
-        session, lamps = Session.begin(log, SessionStarted(game=game, players=players)), Lit()
-        running.append((Companion(Rig(lamps), session, Eyes(), board), session))
+        session = Session.begin(log, SessionStarted(game=game, players=players))
+        running.append((Companion(Rig(lamps), session, eyes, board), session))
         running[-1][0].start()
         return session, lamps
 

@@ -5,41 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from table.boards import Open
-from table.observation import Camera
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Setup
 from vision.edges import PLACE_PX, POOL, REACH_PX, samples, snap, votes
 from vision.hypothesis import Hypothesis
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
-from vision.scene_tables import square_marker
 
 PIECES = load_piece_set("looney")
-LENS = Lens(width=900, height=700, matrix=((1500.0, 0.0, 449.5), (0.0, 1500.0, 349.5), (0.0, 0.0, 1.0)), distortion=(0.02, -0.01, 1e-4, 1e-4, 0.0))
-SETUP = Setup(
-    camera=LENS,
-    fiducials=Fiducials(markers=(square_marker(0, -150.0, 0.0, 30.0), square_marker(1, 150.0, 0.0, 30.0)), z_mm=0.15),
-    board=Open(outline_mm=((-120.0, -100.0), (120.0, -100.0), (120.0, 100.0), (-120.0, 100.0))),
-    game=Game(name="ice_boule", colours=("red", "blue"), sizes=("medium",), target="black"),
-    pieces=PIECES,
-)
-CAMERA: Camera = look_at(np.array([60.0, -180.0, 700.0]), np.zeros(3))
-STAGE = Stage(
-    table=Surface("paper", (0.5, 0.5, 0.46), 0.05),
-    lamps=(Lamp((300.0, 200.0, 1200.0), 0.7),),
-    sensor=Sensor(blur_px=0.7, vignetting=0.0),
-    seed=3,
-)
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])
 KNOWN = np.diag(SIGMA[:3] ** 2)
-
-
-def photo_of(*guesses):
-    pieces = tuple(ScenePiece(guess.solid, "red") for guess in guesses)
-    picture = Renderer(SETUP, CAMERA).picture(Scene(STAGE, pieces), np.random.default_rng(2))
-    return Photo(picture, CAMERA, SETUP)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +25,7 @@ def photo_of(*guesses):
     ],
     ids=lambda guess: f"{guess.size} {guess.pose}",
 )
-def test_a_misplaced_solid_finds_its_edges(truth):
+def test_a_misplaced_solid_finds_its_edges(truth, photo_of):
     photo = photo_of(truth)
     sigma = SIGMA[: len(truth.parameters)]
     away = []
@@ -68,7 +40,7 @@ def test_a_misplaced_solid_finds_its_edges(truth):
     assert abs(np.median(away, axis=0)[2]) < 0.8
 
 
-def test_the_right_size_has_the_most_evidence():
+def test_the_right_size_has_the_most_evidence(photo_of):
     truth = Hypothesis(PIECES["medium"], "upright", 5.0, 8.0, 20.0)
     photo = photo_of(truth)
     evidence = {}
@@ -79,7 +51,7 @@ def test_the_right_size_has_the_most_evidence():
     assert max(evidence, key=evidence.get) == "medium"
 
 
-def test_edges_that_are_hidden_are_not_read():
+def test_edges_that_are_hidden_are_not_read(photo_of):
     truth = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
     photo = photo_of(truth)
     around = photo.silhouette(truth.solid)
@@ -87,7 +59,7 @@ def test_edges_that_are_hidden_are_not_read():
     assert snap(truth, KNOWN, photo, [middle + 1.5 * (around - middle)], None) is None
 
 
-def test_on_bare_ground_nothing_speaks_for_a_piece():
+def test_on_bare_ground_nothing_speaks_for_a_piece(photo_of):
     guess = Hypothesis(PIECES["medium"], "lying", 0.0, 0.0, 40.0)
     placed, there = snap(guess, KNOWN, photo_of(), [], None), snap(guess, KNOWN, photo_of(guess), [], None)
     assert placed is not None
@@ -96,7 +68,7 @@ def test_on_bare_ground_nothing_speaks_for_a_piece():
 
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])
-def test_the_draws_agree_with_every_place_of_a_grid(pose):
+def test_the_draws_agree_with_every_place_of_a_grid(pose, photo_of):
     """The slow way: what all places of a fine grid are worth, by the same votes, and the mean and spread of that."""
     truth = Hypothesis(PIECES["medium"], pose, 5.0, 8.0, 20.0)
     photo, start = photo_of(truth), truth.at(truth.parameters + np.array([0.4, -0.3, 1.0]))

@@ -1,0 +1,54 @@
+"""Steps that are played one after the other, in a thread of their own: only the latest ones given count."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+Step = TypeVar("Step")
+
+
+class Latest(Generic[Step]):
+    """Plays the steps that it was given last; older ones give way at once."""
+
+    def __init__(self, name: str, show: Callable[[Step], object], rest: Callable[[], object] = lambda: None) -> None:
+        """`show` a step; `rest` when they are over or give way.  Both are called in the thread `name`."""
+        self._show, self._rest = show, rest
+        self._changed = threading.Condition()
+        self._next: Sequence[tuple[Step, int]] = ()
+        self._busy = self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def playing(self) -> bool:
+        """Is a step still to be seen or heard?"""
+        with self._changed:
+            return self._busy or bool(self._next)
+
+    def begin(self, steps: Sequence[tuple[Step, int]]) -> None:
+        """Play steps, each for so many ms; returns at once."""
+        with self._changed:
+            self._next = steps
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Stop where it is."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with self._changed:
+            while not self._closing:
+                steps, self._next = self._next, ()
+                self._busy = bool(steps)
+                for step, hold_ms in steps:
+                    self._show(step)
+                    if self._changed.wait_for(lambda: self._closing or self._next, hold_ms / 1000):
+                        break
+                self._busy = False
+                self._rest()
+                self._changed.wait_for(lambda: self._closing or self._next)

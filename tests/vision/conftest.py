@@ -1,0 +1,48 @@
+"""A small drawn table, on which pieces lie exactly where they are put."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from table.boards import Open
+from table.observation import Camera
+from table.pieces import load_piece_set
+from table.setup import Fiducials, Game, Lens, Setup
+from vision.photo import Photo
+from vision.render import Renderer
+from vision.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
+from vision.scene_tables import square_marker
+
+LENS = Lens(width=900, height=700, matrix=((1500.0, 0.0, 449.5), (0.0, 1500.0, 349.5), (0.0, 0.0, 1.0)), distortion=(0.02, -0.01, 1e-4, 1e-4, 0.0))
+SETUP = Setup(
+    camera=LENS,
+    fiducials=Fiducials(markers=(square_marker(0, -150.0, 0.0, 30.0), square_marker(1, 150.0, 0.0, 30.0)), z_mm=0.15),
+    board=Open(outline_mm=((-120.0, -100.0), (120.0, -100.0), (120.0, 100.0), (-120.0, 100.0))),
+    game=Game(name="ice_boule", colours=("red", "blue"), sizes=("medium",), target="black"),
+    pieces=load_piece_set("looney"),
+)
+CAMERA: Camera = look_at(np.array([60.0, -180.0, 700.0]), np.zeros(3))
+STAGE = Stage(
+    table=Surface("paper", (0.5, 0.5, 0.46), 0.05),
+    lamps=(Lamp((300.0, 200.0, 1200.0), 0.7),),
+    sensor=Sensor(blur_px=0.7, vignetting=0.0),
+    seed=3,
+)
+
+
+@pytest.fixture
+def open_ground() -> Setup:
+    """The table, for Ice Boule."""
+    return SETUP
+
+
+@pytest.fixture
+def photo_of():
+    """photo_of(*hypotheses): a picture of red pieces there; on another board of the same size with `setup`."""
+
+    def draw(*guesses, setup: Setup = SETUP, see_through: bool = False) -> Photo:
+        pieces = tuple(ScenePiece(guess.solid, "red", see_through=see_through) for guess in guesses)
+        return Photo(Renderer(setup, CAMERA).picture(Scene(STAGE, pieces), np.random.default_rng(2)), CAMERA, setup)
+
+    return draw
