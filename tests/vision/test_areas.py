@@ -25,11 +25,8 @@ NOT_SURE = np.diag(np.array([2.0, 2.0, 6.0]) ** 2)
 @pytest.fixture
 def squares(open_ground):
     """The same table with a chessboard."""
-    board, game = (
-        Chessboard(square_mm=40.0, files=4, ranks=4, origin_mm=(-80.0, -80.0)),
-        Game(name="ice_storm", colours=("red", "blue"), sizes=("medium",)),
-    )
-    return msgspec.structs.replace(open_ground, board=board, game=game)
+    board = Chessboard(square_mm=40.0, files=4, ranks=4, origin_mm=(-80.0, -80.0))
+    return msgspec.structs.replace(open_ground, board=board, game=Game(name="ice_storm", colours=("red", "blue"), sizes=("medium",)))
 
 
 @pytest.fixture
