@@ -370,7 +370,7 @@ def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
 
 def _read_once(a: Observation, b: Observation) -> bool:
     """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
-    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles"))
+    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice"))
 
 
 def _asked(ledger: Ledger) -> Asked:

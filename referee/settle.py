@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.still import STILL_MM
-from table.observation import Observation, SeenCounter, SeenPiece
+from table.observation import Observation, SeenCounter, SeenDie, SeenPiece
 from table.solids import Array
 
 HOLD_MS = 500
@@ -29,7 +29,7 @@ def agree(a: Observation, b: Observation) -> bool:
     """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or what their covariances doubt?
 
     Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
-    may move.  Counters are compared like pieces, and tiles by their places.
+    may move.  Counters and dice are compared like pieces, and tiles by their places.
     """
     if a.tiles != b.tiles:
         return False
@@ -37,6 +37,9 @@ def agree(a: Observation, b: Observation) -> bool:
     if {kind: len(pieces) for kind, pieces in ours.items()} != {kind: len(pieces) for kind, pieces in theirs.items()}:
         return False
     if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
+        return False
+    dice, others = a.dice or (), b.dice or ()
+    if len(dice) != len(others) or not _pair_up(dice, others, _same_middle):
         return False
     return all(_pair_up(ours[kind], theirs[kind], _same_place) for kind in ours)
 
@@ -109,5 +112,8 @@ def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:
-    step_mm = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)
-    return a.colour == b.colour and step_mm <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))
+    return a.colour == b.colour and _same_middle(a, b)
+
+
+def _same_middle(a: SeenCounter | SeenDie, b: SeenCounter | SeenDie) -> bool:
+    return math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from table.solids import Array
+from table.solids import Array, convex_hull
+from vision.hypothesis import cast_down
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 SIDE_SHARE, SAMPLES = 0.72, 9
@@ -119,17 +120,26 @@ class Cube:
         agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
         return float(agreed @ lengths / (SAMPLES * lengths.sum()))
 
-    def _edges(self) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+    def outline(self) -> Array:
+        """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
+        corners, _ = self._corners()
+        return convex_hull(cast_down(corners, self.eye_mm))
+
+    def _corners(self) -> tuple[Array, Array]:
+        """Its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
         turn = np.radians(self.turn_deg)
         rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
         if any(self.lean_deg):
             rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
         half = self.edge_mm / 2
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
-        corners = middle + half * CORNERS @ rotation.T
-        away = (self.eye_mm - middle) @ rotation
-        seen = tuple(bool(sign * away[axis] > half) for axis, sign, _ in FACES)
+        return middle + half * CORNERS @ rotation.T, rotation
+
+    def _edges(self) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+        corners, rotation = self._corners()
+        away = (self.eye_mm - corners.mean(axis=0)) @ rotation
+        seen = tuple(bool(sign * away[axis] > self.edge_mm / 2) for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
         first, second = _edges_of(seen)
