@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from pathlib import Path
@@ -40,18 +40,24 @@ from vision.frame import Frame
 from vision.watch import Watch
 
 GAMES = ("ice_boule", *KINDS)
+PERIOD_MS = 500
+"""Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
 STUCK = 4
 """A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what people were told."""
+    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
+
+    `panel` is what the panel said when the players gave up waiting.
+    """
 
     name: str
     lawful: bool
     moves: tuple[str, ...]
     verdict: str
     said: tuple[str, ...]
+    panel: str = ""
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -80,6 +86,9 @@ class _Until:
 
     def __init__(self, camera: SimulatedCamera, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
+        self.panel: Callable[[], str] = str
+        """What the panel says now."""
+        self.deeds: list[Deed] = []
         self._camera, self._players, self._acts = camera, players, acts
 
     def read(self) -> Frame | None:
@@ -87,7 +96,9 @@ class _Until:
         if self._players.over or seen == self._acts or stuck([one.verdict for one in self._players.done]):
             return None
         self.frames += 1
-        return self._camera.read()
+        frame = self._camera.read()
+        self.deeds += [_deed(done, self.panel()) for done in self._players.done[len(self.deeds) :]]
+        return frame
 
     def close(self) -> None:
         self._camera.close()
@@ -103,20 +114,23 @@ def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX
     began_s = time.perf_counter()
     table = game_table(game, seed, width_px)
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(game, table.setup.game.colours, {}, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+        started = opening(
+            game, table.setup.game.colours, table.rulings, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True
+        )
         with closing(Session.begin(log, started)) as session:
             players = seat(session, table, mistakes)
-            camera = _Until(camera_over(table, players), players, acts)
+            camera = _Until(camera_over(table, players, PERIOD_MS), players, acts)
             failed = ""
+            referee = Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup))
+            camera.panel = lambda: referee.latest.said
             try:
-                Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup)).run()
+                referee.run()
             except Exception as error:
                 failed = f"{type(error).__name__}: {error}"
             truth: Any = players.state
             scores, recorded = truth.scores, session.ledger.state.scores
     took_s = time.perf_counter() - began_s
-    deeds = tuple(map(_deed, players.done))
-    return Game(game, seed, measured, width_px, deeds, scores, recorded, players.over, camera.frames, took_s, failed)
+    return Game(game, seed, measured, width_px, tuple(camera.deeds), scores, recorded, players.over, camera.frames, took_s, failed)
 
 
 def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game:
@@ -127,7 +141,7 @@ def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game
         started = opening("ice_boule", setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
         with closing(Session.begin(log, started)) as session:
             players = BoulePlayers(session, setup, seed)
-            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed), players, session, throws)
+            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed, PERIOD_MS), players, session, throws)
             failed = ""
             try:
                 Referee(camera, setup, Watch(), session).run()
@@ -198,9 +212,9 @@ def _plainly(layout: Layout) -> tuple[object, ...]:
     return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
 
 
-def _deed(done: Done) -> Deed:
+def _deed(done: Done, panel: str) -> Deed:
     said = tuple(getattr(event, "said", "") for event in done.events)
-    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said)
+    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel)
 
 
 TEXT = """# Whole games, simulated
@@ -275,7 +289,7 @@ def otherwise(found: Iterable[Game]) -> list[str]:
             lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
         for deed in one.deeds:
             if deed.verdict != "right" and deed not in typed:
-                said = " / ".join(deed.said) or "nothing"
+                said = " / ".join(deed.said) or f"nothing on record; on the panel: {deed.panel or 'nothing'}"
                 said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(

@@ -11,8 +11,8 @@ import numpy as np
 from engines import zamboni_wars as engine
 from engines.zamboni_wars.board import FACINGS, SPACES, Space
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.moves import Drive, Roll, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
+from engines.zamboni_wars.moves import Drive, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Coasters
@@ -81,11 +81,8 @@ class ZamboniPlay:
                 return Act("shot", {**bodies, **self._rolled(pips)}, "heard", "", moves, typed={"player": who, "die": pips})
             case _ if self._corner is None:
                 return Act("roll", bodies, "heard", ROLL, (f"roll {pips}",), {"player": who, "die": pips})
-            case RollOff():
-                covered = self._covered(bodies, engine.play(state, Roll(pips)).dice)
-                assert covered is not None, "nothing lies on the middle spaces yet"
-                return Act("roll", {**covered, **self._rolled(pips)}, "heard", ROLL, (f"roll {pips}",), typed={"player": who, "die": pips})
             case _:
+                bodies = self._covered(bodies, state.dice) or bodies
                 return Act("roll", {**bodies, **self._rolled(pips)}, "heard", ROLL, (f"roll {pips}",), typed={"player": who, "die": pips})
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:

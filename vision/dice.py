@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from table.setup import DiceCorner
 from table.solids import Array
 from vision.camera import mm_per_pixel
-from vision.dice_cube import SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, leaning
+from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, leaning
 from vision.dice_pips import PATCH, PATCH_SHARE, count_pips
 from vision.photo import Photo
 
@@ -30,6 +30,8 @@ NOISES, LEAST_STEP = 3.5, 0.008
 """A brightness step a pixel that is so many times the usual one of the corner, and no less than this, is an edge for sure."""
 SMOOTH = 0.03
 """Brightness is smoothed by this, in edges of the die, before its steps are taken."""
+WORTH = 0.4
+"""A square is not measured where less of a die's edges, 0 to 1, are seen near by."""
 AGREES, LEANS_BETTER = 0.6, 0.12
 """How well a die that lies flat has to agree with the picture, 0 to 1, and by how much less than that one that leans may do better."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
@@ -94,7 +96,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
 def lying_flat(cubes: Iterable[Cube], edges: EdgeMap) -> list[Cube]:
     """Dice that lie flat, each once, moved on to the edges of a picture where these agree."""
     laid: list[Cube] = []
-    for cube in (laid_flat(cube, edges) for cube in cubes):
+    for cube in (laid_flat(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH):
         if all(np.hypot(*(cube.middle_mm - other.middle_mm)) > APART * cube.edge_mm for other in laid):
             laid.append(cube)
     return [cube for cube in laid if cube.agreement(edges) >= AGREES]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.zamboni_wars.board import FACINGS, SIDE, Space
+from engines.zamboni_wars.phases import RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from table.boards import Coasters
 from table.observation import SURE, Observation, SeenPiece
@@ -147,9 +148,9 @@ class Look:
         """Dice that are seen where none is recorded, and the spaces of those recorded that are not seen.
 
         A nest may hide a die from the camera, and not every die is read: one that is not seen may well be there.  Of more dice than the
-        game has the likeliest are.
+        game has the likeliest are; before play they lie anywhere.
         """
-        if self.dice is None:
+        if self.dice is None or isinstance(state.phase, RollOff):
             return (), ()
         dice, recorded = self.dice[: state.cover_dice], state.dice
         apart = np.array([[space not in seen for space in recorded] for seen in dice], float).reshape(len(dice), len(recorded))
