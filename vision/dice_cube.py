@@ -110,6 +110,19 @@ class Cube:
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
+        agreed, length = self._agreed(edges, reach_px)
+        return agreed / length
+
+    def evidence(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
+        """Length of its edges that agree with those of a picture, less that of those that can be seen and do not, in its edges.
+
+        A die that leans so that nothing but its top is seen explains less than one of which three faces are.
+        """
+        agreed, length = self._agreed(edges, reach_px)
+        return (2 * agreed - length) / self.edge_mm
+
+    def _agreed(self, edges: EdgeMap, reach_px: float) -> tuple[float, float]:
+        """Length in mm of its edges that agree with those of a picture, and of all of them that can be seen."""
         starts, ends = self._edges()
         lengths = np.hypot(*(ends - starts).T)
         long = lengths > LEAST_LENGTH * self.edge_mm
@@ -118,27 +131,27 @@ class Cube:
         points = (starts[:, None] + shares[:, None] * ways[:, None]).reshape(-1, 2)
         across = np.repeat(np.column_stack([ways[:, 1], -ways[:, 0]]), SAMPLES, axis=0)
         agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
-        return float(agreed @ lengths / (SAMPLES * lengths.sum()))
+        return float(agreed @ lengths) / SAMPLES, float(lengths.sum())
 
     def outline(self) -> Array:
         """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
-        corners, _ = self._corners()
+        _, corners, _ = self._corners()
         return convex_hull(cast_down(corners, self.eye_mm))
 
-    def _corners(self) -> tuple[Array, Array]:
-        """Its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
+    def _corners(self) -> tuple[Array, Array, Array]:
+        """Its middle, (3,), its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
         turn = np.radians(self.turn_deg)
         rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
         if any(self.lean_deg):
             rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
         half = self.edge_mm / 2
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
-        return middle + half * CORNERS @ rotation.T, rotation
+        return middle, middle + half * CORNERS @ rotation.T, rotation
 
     def _edges(self) -> tuple[Array, Array]:
         """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
-        corners, rotation = self._corners()
-        away = (self.eye_mm - corners.mean(axis=0)) @ rotation
+        middle, corners, rotation = self._corners()
+        away = (self.eye_mm - middle) @ rotation
         seen = tuple(bool(sign * away[axis] > self.edge_mm / 2) for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
@@ -155,7 +168,7 @@ def leaning(cube: Cube, edges: EdgeMap) -> Cube:
     """Of all cubes that lean, near one that lies flat, the one that agrees best with the edges of a picture."""
     ways = np.radians(60 * np.arange(6))
     leans = [np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
-    return max((_on_edges(cube, edges, by) for by in leans), key=lambda one: one.agreement(edges))
+    return max((_on_edges(cube, edges, by) for by in leans), key=lambda one: one.evidence(edges))
 
 
 def _on_edges(cube: Cube, edges: EdgeMap, start: Array) -> Cube:
@@ -164,7 +177,7 @@ def _on_edges(cube: Cube, edges: EdgeMap, start: Array) -> Cube:
     for finer, reach_px in enumerate(REACHES_PX, 1):
 
         def amiss(by: Array, reach_px: float = reach_px) -> float:
-            return -cube.moved(by).agreement(edges, reach_px)
+            return -cube.moved(by).evidence(edges, reach_px)
 
         simplex = np.vstack([at, at + np.diag(steps / finer)])
         found = minimize(
