@@ -212,12 +212,12 @@ def _changes(look: Look) -> _Changes:
     board = look.state.board
     now = {name: look.places[k] for k, name in look.free.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
-    places, tiles = {floe.place for floe in board.floes}, {place for place, there in (look.now.tiles or {}).items() if there}
+    places, tiles = {floe.place for floe in board.floes}, look.tiles
     return _Changes(
         {name: place for name, place in now.items() if place != stood[name]},
         tuple(name for name in stood if name not in now),
-        tuple(sorted(places - tiles)),
-        tuple(sorted(tiles - places)),
+        tuple(sorted(places - tiles - look.misread)),
+        tuple(sorted(tiles - places - look.misread)),
         tuple(look.strangers(look.free)),
     )
 

@@ -58,6 +58,19 @@ class Look:
         return tuple(PLACES[k] for k in self._place_nats.argmin(axis=1))
 
     @cached_property
+    def tiles(self) -> frozenset[str]:
+        """The places that seem to have a tile."""
+        return frozenset(place for place, there in (self.now.tiles or {}).items() if there)
+
+    @cached_property
+    def misread(self) -> frozenset[str]:
+        """Places of which it was read wrongly before whether they have a tile: nobody is held to what is read there."""
+        if self.before is None:
+            return frozenset()
+        then = {place for place, there in (self.before.tiles or {}).items() if there}
+        return frozenset(then ^ {floe.place for floe in self.state.board.floes})
+
+    @cached_property
     def stood(self) -> Mapping[str, SeenPiece]:
         """The pyramids as they were seen before, those that then stood as the state says."""
         if self.before is None:
@@ -75,7 +88,7 @@ class Look:
         if floe:
             missed[[pyramid in floe.pyramids for pyramid in present]] = 0.0
         gain = np.minimum(self.identity[:, columns] + self._place_nats[:, where] - self._spurious[:, None] - missed[None], 0.0)
-        tiles = {other.place for other in board.floes} ^ {place for place, there in (self.now.tiles or {}).items() if there}
+        tiles = ({other.place for other in board.floes} ^ self.tiles) - self.misread
         wrong = len(tiles - {floe.place} if floe else tiles)
         return float(self._spurious.sum() + missed.sum() + gain[linear_sum_assignment(gain)].sum()) + TILE * wrong
 
