@@ -36,6 +36,8 @@ LAST_MS = 2**53
 """Later than any time of a recording."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
+STILL_HAND = "Something like a hand is over the board and does not move. Until it is gone, only a move that explains all of the table counts."
+"""It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
 KEPT_QUALITY = 95
 """Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
@@ -102,6 +104,7 @@ class Referee:
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
+        self._no_hand = False
         self._open: Refused | OutOfSync | None = None
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
@@ -209,7 +212,8 @@ class Referee:
                 self._check_table(frame, seen)
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
-        settled = self._settle.push(seen)
+        self._no_hand = self._settle.lies_still(seen)
+        settled = self._settle.push(replace(seen, hand=False) if self._no_hand else seen)
         if settled is not None and self._check_table(frame, settled):
             settled = None  # it was read by the table as it was
         ledger = self._session.ledger
@@ -219,7 +223,7 @@ class Referee:
         elif ledger.outcome is not None and ledger.resigned:
             self._judged = None
             self._tell("waiting", f"The game is over: {ledger.outcome}.")
-        elif seen.hand:
+        elif seen.hand and not self._no_hand:
             self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
         elif seen.moving:
@@ -291,6 +295,10 @@ class Referee:
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
         verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
+        if self._no_hand and not isinstance(verdict, Accepted):
+            self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
+            self._tell("cannot see", STILL_HAND)
+            return
         event = fact_of(verdict, _document(settled, ledger))
         if _begun_before(verdict, ledger):
             self._ruled_on.keep(ledger.standing[-1].seq, settled)

@@ -21,6 +21,9 @@ STILL_DEG = 3.0
 DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same place."""
 
+HAND_STILL_MS = 4000
+"""What looks like a hand and has not moved for so long may be something of the table."""
+
 _TINY_MM2 = 1e-9 * np.eye(2)
 Thing = TypeVar("Thing")
 
@@ -56,6 +59,7 @@ class Settle:
         self._since_ms = 0
         self._last_ms = 0
         self._calm_ms = 0
+        self._hand: Observation | None = None
 
     @property
     def restless_ms(self) -> int:
@@ -79,6 +83,18 @@ class Settle:
             return None
         self._calm_ms = seen.at_ms
         return seen
+
+    def lies_still(self, seen: Observation) -> bool:
+        """Has what looks like a hand over the board not moved for HAND_STILL_MS?  Ask it of every frame.
+
+        Nothing has moved where the eyes tell one reading again, because the picture has not changed.
+        """
+        still = self._hand is not None and self._hand.pieces is seen.pieces and self._hand.at_ms <= seen.at_ms
+        if not seen.hand or seen.moving:
+            self._hand = None
+        elif not still:
+            self._hand = seen
+        return self._hand is not None and seen.at_ms - self._hand.at_ms >= HAND_STILL_MS
 
     def disturb(self) -> None:
         """Something is in the way or cannot be seen: the hold begins again."""
