@@ -162,8 +162,9 @@ clock, a throw every {table} s, before a camera of {width} pixels a row: real ey
 |---|---|---|---|---|
 {rows}
 
-Beside pictures a record takes {record:.0f} kB. From hour {settled} to hour {last} memory changed by {grew:+.1f} MB. In the first two hours it fills with
-what a session keeps, the newest 200 records (18 kB each, most of it what was seen) and 100 tables; after that nothing in Python grows (tracemalloc).
+Beside pictures a record takes {record:.0f} kB. From hour {settled} to hour {last} memory changed by {grew:+.1f} MB. In the first two hours it
+fills with what a session keeps, the newest 200 records (18 kB each, most of it what was seen) and 100 tables; after that nothing in
+Python grows (tracemalloc).
 
 """
 
