@@ -32,7 +32,7 @@ SMOOTH = 0.03
 """Brightness is smoothed by this, in edges of the die, before its steps are taken."""
 WORTH = 0.4
 """A square is not measured where less of a die's edges, 0 to 1, are seen near by."""
-AGREES, LEANS_BETTER = 0.6, 1.75
+AGREES, LEANS_BETTER = 0.6, 1.25
 """How well a die that lies flat has to agree with the picture, 0 to 1, and by how much less evidence than that one that leans may do better."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
 """Something lies there if this share of a die's top or more differs from the corner by the first, of 1 from black to white, and by so many

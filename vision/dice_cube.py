@@ -6,6 +6,7 @@ the same direction in the picture (chamfer matching).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -23,6 +24,8 @@ SIDE_SHARE, SAMPLES = 0.72, 9
 """Middle share of an edge that is looked at, as corners are round, and at how many points."""
 LEAST_LENGTH = 0.25
 """Edges that are seen shorter than this, of the die's, are left out."""
+LEAST_SEEN = 0.12
+"""Faces that are seen at a flatter angle than this, its sine, are no evidence: both their long edges would agree with one in the picture."""
 DIRECTIONS = 8
 """Edges in a picture are told apart by so many directions."""
 REACHES_PX = (4.0, 2.0)
@@ -110,7 +113,7 @@ class Cube:
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
-        agreed, length = self._agreed(edges, reach_px)
+        agreed, length = self._agreed(edges, reach_px, 0.0)
         return agreed / length
 
     def evidence(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
@@ -118,12 +121,12 @@ class Cube:
 
         A die that leans so that nothing but its top is seen explains less than one of which three faces are.
         """
-        agreed, length = self._agreed(edges, reach_px)
+        agreed, length = self._agreed(edges, reach_px, LEAST_SEEN)
         return (2 * agreed - length) / self.edge_mm
 
-    def _agreed(self, edges: EdgeMap, reach_px: float) -> tuple[float, float]:
+    def _agreed(self, edges: EdgeMap, reach_px: float, least_seen: float) -> tuple[float, float]:
         """Length in mm of its edges that agree with those of a picture, and of all of them that can be seen."""
-        starts, ends = self._edges()
+        starts, ends = self._edges(least_seen)
         lengths = np.hypot(*(ends - starts).T)
         long = lengths > LEAST_LENGTH * self.edge_mm
         starts, ways, lengths = starts[long], (ends - starts)[long], lengths[long]
@@ -148,11 +151,13 @@ class Cube:
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
         return middle, middle + half * CORNERS @ rotation.T, rotation
 
-    def _edges(self) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+    def _edges(self, least_seen: float) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye at an angle of so large a sine, cast on to the plane of
+        the top."""
         middle, corners, rotation = self._corners()
         away = (self.eye_mm - middle) @ rotation
-        seen = tuple(bool(sign * away[axis] > self.edge_mm / 2) for axis, sign, _ in FACES)
+        least = self.edge_mm / 2 + least_seen * float(np.linalg.norm(away))
+        seen = tuple(bool(sign * away[axis] > least) for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
         first, second = _edges_of(seen)
@@ -161,23 +166,25 @@ class Cube:
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
     """The cube moved and turned on to the edges of a picture."""
-    return _on_edges(cube, edges, np.zeros(3))
+    return _best(cube, np.zeros(3), lambda one, reach_px: one.agreement(edges, reach_px))
 
 
 def leaning(cube: Cube, edges: EdgeMap) -> Cube:
     """Of all cubes that lean, near one that lies flat, the one that agrees best with the edges of a picture."""
     ways = np.radians(60 * np.arange(6))
     leans = [np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
-    return max((_on_edges(cube, edges, by) for by in leans), key=lambda one: one.evidence(edges))
+    found = (_best(cube, by, lambda one, reach_px: one.evidence(edges, reach_px)) for by in leans)
+    return max(found, key=lambda one: one.evidence(edges))
 
 
-def _on_edges(cube: Cube, edges: EdgeMap, start: Array) -> Cube:
+def _best(cube: Cube, start: Array, how_well: Callable[[Cube, float], float]) -> Cube:
+    """The cube moved from a start to where it does best, roughly and then finely."""
     steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0, 6.0, 6.0])[: len(start)]
     at = start
     for finer, reach_px in enumerate(REACHES_PX, 1):
 
         def amiss(by: Array, reach_px: float = reach_px) -> float:
-            return -cube.moved(by).evidence(edges, reach_px)
+            return -how_well(cube.moved(by), reach_px)
 
         simplex = np.vstack([at, at + np.diag(steps / finer)])
         found = minimize(
