@@ -49,7 +49,7 @@ STUCK = 4
 class Deed(msgspec.Struct, frozen=True):
     """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
 
-    `panel` is what the panel said when the players gave up waiting.
+    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.
     """
 
     name: str
@@ -87,7 +87,7 @@ class _Until:
     def __init__(self, camera: SimulatedCamera, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
-        """What the panel says now."""
+        """What the panel says now that is more than whose turn it is."""
         self.deeds: list[Deed] = []
         self._camera, self._players, self._acts = camera, players, acts
 
@@ -122,7 +122,7 @@ def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX
             camera = _Until(camera_over(table, players, PERIOD_MS), players, acts)
             failed = ""
             referee = Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup))
-            camera.panel = lambda: referee.latest.said
+            camera.panel = lambda: _more_than_the_turn(referee.latest.said, session)
             try:
                 referee.run()
             except Exception as error:
@@ -217,20 +217,26 @@ def _deed(done: Done, panel: str) -> Deed:
     return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel)
 
 
+def _more_than_the_turn(said: str, session: Session) -> str:
+    ledger = session.ledger
+    return "" if said == ledger.engine.state_document(ledger.state)["turn"] else said
+
+
 TEXT = """# Whole games, simulated
 
 Measured {date} ({commits}); `make bench-games` writes this page. Nothing here is a photograph: `vision/scene*.py` draw the tables,
-another one for every seed, before a camera of {width} pixels a row that is in focus and well exposed. Everything behind it is the real
-thing: settling, eyes, judge, session and log.
+another one for every seed, before a camera of {width} pixels a row that is in focus and well exposed, and takes {fps:g} pictures a second.
+Everything behind it is the real thing: settling, eyes, judge, session and log.
 
 Players move, roll and vote by the rules, and with a chance of {mistakes:.0%} before each move something goes wrong: an illegal move, a wrong
 piece taken, a nudged or exchanged one; then it is put back. A verdict is as expected if it is the only one, says what truly happened
 (accepted moves to the letter, refusals with their code), and the record agrees with the truth afterwards. A question counts apart,
 and so does a verdict that the table cannot be read: both are honest, and both cost the players time. Silent: nothing was put on record
-for 6 s; the panel may have said what it waits for. Wrong is all else.
+for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling, and in the others no more than whose turn it is.
+Wrong is all else.
 
 In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
-that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. In Ice Boule nobody cheats, pieces are
+that counts as asked, as does a throw off the chessboard that nobody sees and its player tells; games with odd seeds have cover dice. In Ice Boule nobody cheats, pieces are
 knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
@@ -289,7 +295,7 @@ def otherwise(found: Iterable[Game]) -> list[str]:
             lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
         for deed in one.deeds:
             if deed.verdict != "right" and deed not in typed:
-                said = " / ".join(deed.said) or f"nothing on record; on the panel: {deed.panel or 'nothing'}"
+                said = " / ".join(deed.said) or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
                 said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(
@@ -304,10 +310,14 @@ def page(played: Sequence[Game]) -> str:
     """docs/GAMES.md of games in the order of GAMES and seeds."""
     kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
     kinds = {kind: found for kind, found in kinds.items() if found}
+    silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
     costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in kinds.items())
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
+        fps=1000 / PERIOD_MS,
+        silent=len(silent),
+        told=sum(bool(deed.panel) for deed in silent),
         width=" or ".join(str(width) for width in dict.fromkeys(one.width_px for one in played)),
         mistakes=MISTAKES,
         stuck=STUCK,
