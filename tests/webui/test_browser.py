@@ -128,6 +128,23 @@ def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_ke
     assert browser.complaints == []
 
 
+def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel, question):
+    """A keyboard-wedge calliper types its reading and Enter, whatever has the focus."""
+    open_as_host(browser, panel)
+    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    browser.until("document.querySelector('#reading-1')")
+    browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').focus()")
+    fields = browser.run("document.querySelectorAll('.readings input').length")
+    for number in range(1, fields + 1):
+        assert browser.run("document.activeElement.id") == f"reading-{number}"
+        browser.page.keyboard.press("Enter")
+        browser.page.keyboard.type(f"{19 + number}.35")
+        browser.page.keyboard.press("Enter")
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '18'")
+    [answer] = panel.change()
+    assert (answer["label"], list(answer["readings_mm"].values())) == ("", [19.35 + number for number in range(1, fields + 1)])
+
+
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     open_as_host(browser, panel)
     browser.run("document.querySelector('#correct-moves').name = 'surprise'; document.querySelector('#correct form').requestSubmit()")

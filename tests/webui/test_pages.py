@@ -126,7 +126,7 @@ def test_an_answer_by_order_reaches_the_session(client, session):
 
 
 def test_an_answer_by_calliper_keeps_the_readings(client, session):
-    readings = {"reading blue": "20,35", "reading yellow 2": "20.4"}
+    readings = {"reading blue": "+0020,35", "reading yellow 2": "20.4 mm"}
     for label in ("blue is nearer", "by the readings"):
         send(client, command="answer", question="17", label=label, **readings)
     kept = {"how": "calliper", "readings_mm": {"blue": 20.35, "yellow 2": 20.4}}

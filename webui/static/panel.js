@@ -80,6 +80,16 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("exchanged", () => pick(document.querySelector(`.option-row[data-option="${picked}"]`) ? picked : ""));
 
+// ---- a calliper that types like a keyboard ends each reading with Enter: it goes on to the next piece, and after the last they decide ----
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !event.target.matches(".readings input")) return;
+  const next = [...event.target.closest(".readings").querySelectorAll("input")].find((field) => !field.value.trim());
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+});
+
 // ---- the views of the table ---------------------------------------------------------------------------------------------
 
 document.addEventListener("click", (event) => {
