@@ -108,6 +108,23 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     assert link.trouble == ""
 
 
+def test_a_line_that_was_broken_on_the_way_is_made_good(linked, pico, pump_until, monkeypatch):
+    double, link = linked
+    monkeypatch.setattr(board, "AGAIN_S", 0.02)
+    dice, lamps = BoardDice(link, 1), BoardLamps(link, 2)
+    dice.show((3,))
+    lamps.step(SCENE, 0)
+    pump_until(double, lambda: pico.pins[14].level and pico.pins[5].duty)
+    for pin in pico.pins.values():
+        pin.level = pin.duty = 0
+    pump_until(double, lambda: pico.pins[14].level and pico.pins[5].duty)
+    BoardBuzzer(link).play(SCENE)
+    pump_until(double, lambda: b"beeps" in double.sent)
+    double.sent.clear()
+    pump_until(double, lambda: double.sent.count(b"lamps") == 3)
+    assert b"beeps" not in double.sent, "nobody hears a beep again"
+
+
 def test_only_what_changed_is_sent(linked, pump_until):
     double, link = linked
     lamps = BoardLamps(link, 2)
