@@ -80,6 +80,9 @@ def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
         '{"dice": ["a"]}',
         '{"beeps": 1}',
         '{"beeps": [[1]]}',
+        '{"beeps": [[1, 1e400]]}',
+        '{"dice": [-9]}',
+        "[" * 900,
     )
     for line in (*broken, '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
         sketch.hear(line.encode())
@@ -159,6 +162,19 @@ def test_buttons_are_heard(linked, pico):
     assert (press.button, press.kind) == ("next", "down")
     assert told.get(timeout=20).kind == "long"
     buttons.close()
+
+
+def test_no_beep_is_endless(linked, pico):
+    """MicroPython's clock knows no times beyond six days."""
+    double, link = linked
+    pico.time.now_ms = 0
+    double.firmware.board.hear(b'{"beeps": [[1, 99999999999999], [0, 5]]}')
+    sounds = []
+    for pico.time.now_ms in (0, 9_999, 10_000, 10_005):
+        double.firmware.board.step()
+        sounds.append(pico.pins[22].level)
+    assert sounds == [1, 1, 0, 0]
+    assert not link.trouble
 
 
 @pytest.mark.parametrize("begun_ms", [0, 2**29 + 5, 2**30 - 700], ids=["at the start", "after six days", "as its clock begins again"])
