@@ -102,7 +102,7 @@ def _strip(settings: HardwareSettings, lamps: WledSettings | WledPresetsSettings
     with closing(open_port(lamps.device, lamps.baud, "hardware.lamps.device")) as port:
         found = identify(port, pause)
     if found is None:
-        return f"opened, but nothing answers at {lamps.baud} baud: is it the speed in WLED's sync settings, and are GPIO 1 and 3 free?", ""
+        return f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's sync settings say, and are GPIO 1 and 3 free?", ""
     said = f"WLED {found.version} with {found.lamps} lamps"
     if isinstance(lamps, WledPresetsSettings):
         return said, ""

@@ -97,7 +97,7 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
     assert "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice included, got 101" in said
     monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "list", settings=settings)
-    assert "opened, but nothing answers at 115200 baud" in said
+    assert "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say" in said
     assert code == 0
 
 
