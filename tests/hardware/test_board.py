@@ -50,8 +50,34 @@ def linked(pico, plugged, pump_until, monkeypatch):
     monkeypatch.setattr(board, "ASK_S", 0.01)
     double = plugged(Sketch(pico))
     link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
-    pump_until(double, lambda: not link.trouble)
+    pump_until(double, lambda: link.answered)
     yield double, link
+    link.close()
+
+
+def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatch):
+    class Empty:
+        def feed(self, _byte):
+            return b""
+
+        def restart(self):
+            pass
+
+    double = plugged(Empty())
+    monkeypatch.setattr(board, "POLL_S", 0.001)
+    monkeypatch.setattr(board, "STARTS_S", 3600.0)
+    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    while b"hello" not in double.sent:
+        assert double.pump(20.0)
+    assert link.trouble == ""
+    link.close()
+    monkeypatch.setattr(board, "STARTS_S", 0.001)
+    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    while not link.trouble:
+        assert link._thread.is_alive()
+    assert link.trouble == f"{double.path}: no board answers: is its program on it?"
+    with pytest.raises(DeviceLost, match="no board answers"):
+        BoardLamps(link, 2).step(SCENE, 0)
     link.close()
 
 
@@ -192,5 +218,5 @@ def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     assert sounds[-1] == 0
     double.unplug()
     double.plug()
-    pump_until(double, lambda: not link.trouble)
+    pump_until(double, lambda: link.answered)
     assert double.firmware.board.beeps == [], "an old beep is not played again"

@@ -239,7 +239,7 @@ def until(condition):
 def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powered):
     running, link = powered
     lamps, dice = BoardLamps(link, 2), BoardDice(link, 1)
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     lamps.step(SCENE, 0)
     until(lambda: running.yellow() == LAMP_RGB["yellow"])
     for face in range(1, 7):
@@ -256,7 +256,7 @@ def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powe
 
 def test_every_button_of_a_board_is_heard(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     buttons, told = BoardButtons(link), queue.Queue()
     buttons.listen(told.put)
     for button in running.BUTTONS:
@@ -270,7 +270,7 @@ def test_every_button_of_a_board_is_heard(powered):
 
 def test_a_board_beeps_as_often_as_it_is_told(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     BoardBuzzer(link).play(Scene("choice", PLAYERS, count=2))
     for sounds in (True, False, True, False):
         until(lambda sounds=sounds: running.sounds() == sounds)
@@ -291,7 +291,7 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
     uno = Uno(tmp_path / "tty", atmega_program, tmp_path / "pins")
     link = Link(lambda: open_port(str(uno.path), board.BAUD, "hardware.board"))
     try:
-        until(lambda: not link.trouble)
+        until(lambda: link.answered)
         link.send("beeps", [[1, 100]] * 23, lasting=False)
         until(uno.sounds)
         BoardLamps(link, 2).step(SCENE, 0)
@@ -304,7 +304,7 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
 
 def test_noise_on_the_line_does_nothing(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     link._port.write(b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n')
     BoardDice(link, 1).show((4,))
     until(lambda: running.pips() == PIPS[4])
