@@ -30,9 +30,8 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     @routes.get("/state")
     def state() -> Response:
         now = live.latest
-        return jsonify(
-            session.view() | {"live": {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms, "moved": now.moved}}
-        )
+        moment = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms, "moved": now.moved}
+        return jsonify(session.view() | {"live": moment | {"pointed": now.pointed._asdict()}})
 
     @routes.get("/records")
     def records() -> Response:

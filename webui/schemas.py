@@ -204,7 +204,13 @@ SCHEMAS: dict[str, Schema] = {
         resigned=many(COLOUR),
         appeals=many(fields("An appeal that is open.", seq=SEQ, at_ms=WHOLE, appeals=SEQ, player=COLOUR, reason=TEXT, said=TEXT)),
         live=fields(
-            "What the referee sees and does now.", status=one_of(*typing.get_args(Status)), said=TEXT, frame_seq=WHOLE, at_ms=WHOLE, moved=many(TEXT)
+            "What the referee sees and does now.",
+            status=one_of(*typing.get_args(Status)),
+            said=TEXT,
+            frame_seq=WHOLE,
+            at_ms=WHOLE,
+            moved=many(TEXT),
+            pointed=fields("The answer that a button points at; without a label none, or of a question that is closed.", question=WHOLE, label=TEXT),
         ),
     ),
     "Measurement": fields(

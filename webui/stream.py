@@ -66,7 +66,7 @@ class Bulletin:
     def moment(self) -> bytes:
         """What the referee does now, as an event."""
         now = self._live.latest
-        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved}
+        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved, "pointed": now.pointed._asdict()}
         with self._lock:
             if state != self._moment[0]:
                 self._moment = state, _event("live", state)
@@ -93,7 +93,7 @@ class Listener:
         """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
 
         `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (status, said,
-        frame_seq, moved) and `beat` have none, so that they never count as caught up.
+        frame_seq, moved, pointed) and `beat` have none, so that they never count as caught up.
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from dataclasses import replace
 
 import pytest
@@ -249,3 +250,30 @@ def test_it_ends_when_the_session_is_closed(rig, session, eyes):
     session.close()
     beside.stop()
     assert not any(thread.is_alive() for thread in beside._threads)
+
+
+def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, session, eyes, games, monkeypatch):
+    """The state's document takes long in some games, and only one thread computes at a time."""
+    made, usual = [], games["pegs"].state_document
+
+    def slowly(state):
+        made.append(threading.current_thread().name)
+        return usual(state)
+
+    monkeypatch.setattr(games["pegs"], "state_document", slowly)
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    beside = Companion(rig, session, eyes, BOARD)
+    beside.start()
+    rig.lamps.wait_for(turn("red"))
+    for player, following in (("red", "blue"), ("blue", "red")):
+        record = put(session, player)
+        rig.lamps.wait_for(Scene("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq))
+        for status, signal in (("settling", "settling"), ("hand over the board", "hand")):
+            seen = len(rig.lamps.scenes)
+            eyes.latest = replace(eyes.latest, status=status)
+            rig.lamps.wait_for(Scene(signal, PLAYERS), after=seen)
+        eyes.latest = replace(eyes.latest, status="waiting")
+    session.command(Pause())
+    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    beside.stop()
+    assert made.count("_tell") == 1, "at the start"

@@ -27,7 +27,7 @@ from werkzeug.test import TestResponse
 
 from referee.command import Command
 from referee.events import Paused, Record, Ruled
-from referee.loop import Live
+from referee.loop import Live, Pointed
 from referee.moved import Wish
 from referee.reread import Reread, Told
 from table.clearance import clearance
@@ -233,6 +233,9 @@ class FakeLive:
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
+
+    def point_at(self, question: int, label: str) -> None:
+        self.become(pointed=Pointed(question, label))
 
     def jpeg(self) -> bytes | None:
         return self.picture

@@ -68,6 +68,7 @@ def test_the_panel_has_no_violations(page, served, session, live, question, mome
     path, who = MOMENTS[moment]
     if moment == "question to a host":
         session.shown |= {"question": question, "phase": "asking", "next": None}
+        live.point_at(question["seq"], question["choices"][1]["label"])
     if moment == "camera lost":
         live.become(status="camera lost", said="The camera is lost (no cable).", moved=("card 2 lies 4.1 mm from where it was",))
     session.served = True
