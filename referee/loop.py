@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -21,7 +20,7 @@ from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
 from referee.session import Session
-from referee.settle import HOLD_MS, Settle, agree
+from referee.settle import HOLD_MS, Settle, agree, read_once, unchanged
 from table.errors import InputError
 from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
@@ -250,10 +249,10 @@ class Referee:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
-        elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
+        elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(_status(self._open), said if self._open else self._die_said or said)
-        elif self._blind is not None and _read_once(self._blind, settled) and self._said_at == ledger.seq:
+        elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
         else:
             self._judge(frame, settled, ledger)
@@ -377,20 +376,9 @@ def _status(verdict: Verdict | None) -> Status:
             return "waiting"
 
 
-def _unchanged(judged: Observation, settled: Observation) -> bool:
-    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
-    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
-    return agree(judged, settled) and outside == was_outside
-
-
 def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
     """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
     return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
-
-
-def _read_once(a: Observation, b: Observation) -> bool:
-    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
-    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice"))
 
 
 def _asked(ledger: Ledger) -> Asked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -45,6 +45,17 @@ def agree(a: Observation, b: Observation) -> bool:
     if len(dice) != len(others) or not _pair_up(dice, others, _same_middle):
         return False
     return all(_pair_up(ours[kind], theirs[kind], _same_place) for kind in ours)
+
+
+def unchanged(judged: Observation, settled: Observation) -> bool:
+    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
+    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
+    return agree(judged, settled) and outside == was_outside
+
+
+def read_once(a: Observation, b: Observation) -> bool:
+    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
+    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice"))
 
 
 class Settle:
