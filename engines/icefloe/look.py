@@ -108,7 +108,7 @@ class Look:
     def rivals(self) -> set[frozenset[str]]:
         """Pyramids, a set for each case, that may well have been taken for one another."""
         found = set()
-        least = self.free_nats
+        least = self._pyramid_nats
         for k, name in self.free.items():
             nats = self.identity.copy()
             nats[k, self.pyramids.index(name)] = NEVER
@@ -119,7 +119,14 @@ class Look:
 
     @cached_property
     def free_nats(self) -> float:
-        """What it takes to see this wherever the pyramids may stand, or be gone, and whatever tiles are there."""
+        """What it takes to see this wherever the pyramids may stand, or be gone, and whichever tiles are there, but no more than there were:
+        nobody lays down any in this game."""
+        extra = max(0, len(self.tiles - self.misread) - len({floe.place for floe in self.state.board.floes} - self.misread))
+        return self._pyramid_nats + TILE * extra
+
+    @cached_property
+    def _pyramid_nats(self) -> float:
+        """What it takes to read the pyramids so wherever they may stand, or be gone."""
         matched = sum(float(self.identity[k, self.pyramids.index(name)]) for k, name in self.free.items())
         return matched + sum(float(nats) for k, nats in enumerate(self._spurious) if k not in self.free)
 

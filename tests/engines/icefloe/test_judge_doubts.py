@@ -200,7 +200,12 @@ def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
     state, table = pond(line())
     before = table.seen()
     table.tiles.add("c3")
-    assert isinstance(game.judge(state, table.seen(), before, table.board), OutOfSync), "it was not read so before"
+    verdict = game.judge(state, table.seen(), before, table.board)
+    assert (type(verdict), verdict.said.partition(". ")[2]) == (Waiting, "A tile seems to lie on c3, where none belongs: take it off, if it does.")
+    again = game.judge(state, table.seen(), table.seen(), table.board)
+    assert (type(again), again.said) == (Waiting, verdict.said.partition(". ")[0] + ".")
+    table.tiles.discard("a3")
+    assert isinstance(game.judge(state, table.seen(), before, table.board), OutOfSync)
     assert isinstance(game.judge(state, table.seen(), table.seen(), table.board), Waiting)
 
 
