@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from table.setup import DiceCorner
 from table.solids import Array
 from vision.camera import mm_per_pixel
-from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, leaning
+from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, leans_by
 from vision.dice_pips import PATCH, PATCH_SHARE, count_pips
 from vision.photo import Photo
 
@@ -32,7 +32,7 @@ SMOOTH = 0.03
 """Brightness is smoothed by this, in edges of the die, before its steps are taken."""
 WORTH = 0.4
 """A square is not measured where less of a die's edges, 0 to 1, are seen near by."""
-AGREES, LEANS_BETTER = 0.6, 1.25
+AGREES, LEANS_BETTER = 0.6, 1.5
 """How well a die that lies flat has to agree with the picture, 0 to 1, and by how much less evidence than that one that leans may do better."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
 """Something lies there if this share of a die's top or more differs from the corner by the first, of 1 from black to white, and by so many
@@ -88,7 +88,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if len(read) > 1:
         return NoDie("more than one die may lie there")
     ((cube, pips),) = read
-    if leaning(cube, edges).evidence(edges) - cube.evidence(edges) >= LEANS_BETTER:
+    if leans_by(cube, edges) >= LEANS_BETTER:
         return NoDie("the die seems to lean")
     return Die(pips, cube.middle_mm, cube.turn_deg % 90)
 

@@ -169,12 +169,12 @@ def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
     return _best(cube, np.zeros(3), lambda one, reach_px: one.agreement(edges, reach_px))
 
 
-def leaning(cube: Cube, edges: EdgeMap) -> Cube:
-    """Of all cubes that lean, near one that lies flat, the one that agrees best with the edges of a picture."""
+def leans_by(cube: Cube, edges: EdgeMap) -> float:
+    """How much more evidence there is in a picture for a die that leans, near one that lies flat, than for any that lies flat there."""
     ways = np.radians(60 * np.arange(6))
-    leans = [np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
-    found = (_best(cube, by, lambda one, reach_px: one.evidence(edges, reach_px)) for by in leans)
-    return max(found, key=lambda one: one.evidence(edges))
+    starts = [np.zeros(3), np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
+    flat, *leaning = (_best(cube, start, lambda one, reach_px: one.evidence(edges, reach_px)).evidence(edges) for start in starts)
+    return max(leaning) - flat
 
 
 def _best(cube: Cube, start: Array, how_well: Callable[[Cube, float], float]) -> Cube:
