@@ -197,10 +197,10 @@ class _Throws:
             return
         state: Any = self._session.ledger.state
         truth = true_layout(self._players.table)
-        right = (_plainly(truth) == _plainly(state.layout)) if not event.moves[0].startswith("target") else self._players.table.target is not None
-        self.deeds.append(
-            Deed(event.moves[-1].partition(" ")[0], True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said)
-        )
+        table, name = self._players.table, event.moves[-1].partition(" ")[0]
+        in_play = table.target is not None and table.in_play(table.target)
+        right = in_play if name == "target" else not in_play if name == "void" else _plainly(truth) == _plainly(state.layout)
+        self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
         self._asked = False
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
             (leader,) = truth.leaders
