@@ -99,6 +99,11 @@ class Session:
         return cls(log, records, fold(records, engines.GAMES if games is None else games, f"{log.path}: session {session}"))
 
     @property
+    def seq(self) -> int:
+        """The number of the newest record."""
+        return self.ledger.seq
+
+    @property
     def ledger(self) -> Ledger:
         """The state after the last record; frozen, so it may be kept and compared."""
         with self._changed:

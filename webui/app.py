@@ -24,6 +24,7 @@ from webui.palette import letter
 from webui.phone import phone
 from webui.ports import LivePort, SessionPort
 from webui.ration import MOST_PICTURES_S, Ration
+from webui.ruling import ruling
 from webui.seats import Seats
 from webui.stream import Bulletin, Streams
 
@@ -54,6 +55,7 @@ def create_app(
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance))
+    app.register_blueprint(ruling(session))
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if stories is not None:
         app.register_blueprint(later(stories))

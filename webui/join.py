@@ -30,6 +30,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "guide.camera": ("host",),
     "guide.photograph": ("host",),
     "fix.page": ("host",),
+    "api.alternatives": ("host", "player"),
     "later.export": ("host",),  # holds what was said in secret
     "host.page": ("host",),  # shows the table's code
 }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
+from referee.events import Choice as Alternative
 from referee.events import Record
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
@@ -23,6 +24,9 @@ class SessionPort(Protocol):
     @property
     def closed(self) -> bool: ...
 
+    @property
+    def seq(self) -> int: ...
+
     def view(self) -> dict[str, Any]: ...
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
@@ -32,6 +36,8 @@ class SessionPort(Protocol):
     def frame(self, seq: int) -> bytes | None: ...
 
     def command(self, command: Command) -> Record: ...
+
+    def alternatives(self, seq: int) -> tuple[Alternative, ...]: ...
 
 
 class LivePort(Protocol):

@@ -30,9 +30,17 @@ PATHS = (
     "/?view=photo",
     "/api/v1/state",
     "/api/v1/records",
+    "/api/v1/me",
+    "/api/v1/observation",
+    "/play",
+    "/host",
+    "/ruling/2",
+    "/api/v1/alternatives/2",
     "/sessions",
     "/sessions/1",
     "/sessions/1?at=2",
+    "/sessions/1/statistics",
+    "/statistics",
     "/sessions/1/session.zip",
 )
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -77,9 +85,6 @@ def sayings(client):
 
 def say(client, label):
     return client.post("/command", data={"command": "hear", "said": json.dumps(sayings(client)[label])}, headers=OWN)
-
-
-PATHS = ("/", "/?view=near", "/play", "/host", "/api/v1/state", "/api/v1/records", "/api/v1/me", "/api/v1/observation")
 
 
 def answers(client, *extra):
