@@ -19,7 +19,7 @@ import engines
 from calibration.recheck import recheck
 from calibration.redo import redo
 from hardware.rig import Rig
-from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, url
+from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from referee.companion import Companion
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
@@ -151,14 +151,8 @@ def _chosen(listening: socket.socket, setup: Setup, camera: CameraPort, access: 
     """What people begin on a page; the address stays taken, so that who looks just waits a moment for the panel."""
     setting = SettingUp(setup, lambda choice: _opening(choice, setup, camera))
     with serving(create_set_up_app(setting, access, (socket.gethostname(),)), listening.dup()):
-        _tell_codes("The game is set up", listening, access)
+        tell_codes("The game is set up", listening, access)
         return setting.wait(LAST_LOOK_S)
-
-
-def _tell_codes(what: str, listening: socket.socket, access: Access) -> None:
-    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
-    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
 
 
 def _devices(rig: Rig) -> dict[str, str]:
@@ -187,7 +181,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         worker.start()
         companion.start()
         app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
-        _tell_codes("The panel is", listening, access)
+        tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(app, listening)

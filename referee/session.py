@@ -35,6 +35,8 @@ from referee.events import (
     Resigned,
     Resumed,
     Ruled,
+    SeatFreed,
+    SeatTaken,
     SessionEnded,
     SessionStarted,
     Undone,
@@ -164,6 +166,12 @@ class Session:
             if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
                 return None
             return self._append(event)
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None:
+        """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
+        with self._changed:
+            if not (self._closed or self._ledger.ended):
+                self._append(event)
 
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._ledger.engine.hear(self._ledger.state, said)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from flask import Flask
 
+from referee.events import SeatFreed, SeatTaken
 from referee.shown import shown_date, shown_time
 from referee.story import Stories
 from webui.access import Access
@@ -47,7 +48,7 @@ def create_app(
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
-    seats = guarded(app, access, session.view()["session"])
+    seats = guarded(app, access, session.view()["session"], session.seat)
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
     app.extensions["pictures"] = Ration(MOST_PICTURES_S)
@@ -63,19 +64,23 @@ def create_app(
     return app
 
 
-def create_later_app(stories: Stories, hosts: Collection[str] = ()) -> Flask:
-    """The sessions of a log with no game running; / is the list of them."""
+def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
+    """The sessions of a log with no game running, behind the same doors as the panel; / is the list of them."""
     app = bare_app(hosts)
+    guarded(app, access or Access(Codes()))
     app.register_blueprint(later(stories))
     app.jinja_env.globals["sharing"] = True
     app.add_url_rule("/", view_func=app.view_functions["later.sessions"])
     return app
 
 
-def guarded(app: Flask, access: Access, session: int = 0) -> Seats:
-    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0."""
+def guarded(app: Flask, access: Access, session: int = 0, keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0.
+
+    `keep` writes down who takes and frees them.
+    """
     app.extensions["access"] = access
-    app.extensions["seats"] = seats = Seats(access.codes, session)
+    app.extensions["seats"] = seats = Seats(access.codes, session, keep)
     admit(app, access, seats)
     app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
     return seats

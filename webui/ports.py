@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from referee.command import Command
 from referee.events import Choice as Alternative
-from referee.events import Record
+from referee.events import Record, SeatFreed, SeatTaken
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
 from referee.moved import Wish
@@ -36,6 +36,8 @@ class SessionPort(Protocol):
     def frame(self, seq: int) -> bytes | None: ...
 
     def command(self, command: Command) -> Record: ...
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None: ...
 
     def alternatives(self, seq: int) -> tuple[Alternative, ...]: ...
 

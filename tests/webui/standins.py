@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from referee.command import Command
-from referee.events import Choice, Paused, Record, Ruled
+from referee.events import Choice, Paused, Record, Ruled, SeatFreed, SeatTaken
 from referee.loop import Live
 from referee.moved import Wish
 from referee.reread import Reread, Told
@@ -177,6 +177,7 @@ class FakeSession:
         self.kept = records(1, 16)
         self.shown = sample_view()
         self.commands: list[Command] = []
+        self.seated: list[SeatTaken | SeatFreed] = []
         self.refuse: Exception | None = None
         self.closed = False
         self.served = False  # by a server, whose thread for streams would never rest where waiting takes no time
@@ -199,6 +200,11 @@ class FakeSession:
 
     def frame(self, seq: int) -> bytes | None:
         return picture() if seq in (14, 16, 17) else None
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        self.seated.append(event)
 
     def alternatives(self, seq: int) -> tuple[Choice, ...]:
         if seq not in (12, 14, 16):

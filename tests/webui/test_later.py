@@ -68,8 +68,14 @@ def _to_the_vote():
 
 
 @pytest.fixture
-def pages(log):
+def watcher(log):
+    """A browser that has given no code."""
     return create_later_app(Stories(log[0].path)).test_client()
+
+
+@pytest.fixture
+def pages(watcher, as_host):
+    return as_host(watcher.application)
 
 
 def test_the_list_has_every_session_the_newest_first(pages, log):
@@ -78,6 +84,16 @@ def test_the_list_has_every_session_the_newest_first(pages, log):
     assert "Anna &lt;A&gt;" in page
     assert pages.get("/").text == page
     assert "The table" not in page
+
+
+def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, log, as_player):
+    player = as_player(watcher.application, "")
+    for browser in (watcher, player):
+        for path in ("/", "/sessions", f"/sessions/{log[1].id}", f"/sessions/{log[1].id}/statistics", "/statistics"):
+            assert browser.get(path).status_code == 200
+        assert browser.get(f"/sessions/{log[1].id}/session.zip").get_json()["error"]["code"] == "not_for_you"
+    answer = watcher.post("/join", data={"code": watcher.application.extensions["access"].codes.now.table}, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.location == "/", "nobody plays here"
 
 
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
