@@ -22,6 +22,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from referee.log import Log
 from table.setup import Setup
 from webui import create_app
 from webui.openapi import BASE, OPERATIONS
@@ -86,6 +87,13 @@ def session() -> Any:
 @pytest.fixture
 def live() -> Any:
     return standins.FakeLive()
+
+
+@pytest.fixture
+def log(tmp_path: Path, live: Any) -> Iterator[tuple[Any, ...]]:
+    """A log with a session of Ice Boule, one of Ice Storm, and one of IceFloe with votes that are not shown yet; and the three."""
+    with Log(tmp_path / "log.sqlite") as opened:
+        yield opened, *standins.keep_sessions(opened, live)
 
 
 @pytest.fixture

@@ -11,16 +11,19 @@ from typing import Any
 import cv2
 import numpy as np
 
+from engines import GAMES
 from referee.command import Command
-from referee.events import Choice, Paused, Record, Ruled, SeatFreed, SeatTaken
+from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.log import Log
 from referee.loop import Live
 from referee.moved import Wish
 from referee.reread import Reread, Told
+from referee.session import Session
 from table.clearance import clearance
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
-from table.setup import FORMAT, Setup, parse_table
+from table.setup import FORMAT, Setup, parse_table, table_document
 from table.solids import lying, upright
 
 LARGE = load_piece_set("looney")["large"]
@@ -41,7 +44,7 @@ def marker(number: int, x: float, y: float) -> dict[str, Any]:
     return {"id": number, "corners_mm": [[x, y], [x + 40, y], [x + 40, y - 40], [x, y - 40]]}
 
 
-def table_document(board: dict[str, Any], game: dict[str, Any]) -> dict[str, Any]:
+def table_words(board: dict[str, Any], game: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "camera": {"width": 640, "height": 480, "matrix": [[600, 0, 320], [0, 600, 240], [0, 0, 1]], "distortion": [0, 0, 0, 0, 0]},
@@ -54,12 +57,12 @@ def table_document(board: dict[str, Any], game: dict[str, Any]) -> dict[str, Any
 def boule_table() -> Setup:
     outline = [[0, 0], [668, 0], [668, 472], [0, 472]]
     game = {"name": "ice_boule", "colours": list(PLAYERS), "target": "green", "sizes": ["large"]}
-    return parse_table(table_document({"kind": "open", "outline_mm": outline}, game))
+    return parse_table(table_words({"kind": "open", "outline_mm": outline}, game))
 
 
 def storm_table() -> Setup:
     board = {"kind": "chessboard", "square_mm": 55, "files": 8, "ranks": 8, "origin_mm": [100, 20]}
-    return parse_table(table_document(board, {"name": "ice_storm", "colours": list(PLAYERS), "sizes": ["large"]}))
+    return parse_table(table_words(board, {"name": "ice_storm", "colours": list(PLAYERS), "sizes": ["large"]}))
 
 
 def seen_end() -> Observation:
@@ -168,6 +171,51 @@ def picture() -> bytes:
     image = np.full((480, 640, 3), (60, 90, 120), np.uint8)
     cv2.rectangle(image, (80, 60), (560, 420), (210, 220, 225), -1)
     return cv2.imencode(".jpg", image)[1].tobytes()
+
+
+STORM = [
+    "throw red b3-b4>b4", "throw yellow e5", "throw blue b7",
+    "throw red off", "throw yellow off", "throw blue c1: yellow1 off",
+    *("throw red off", "throw yellow off", "throw blue off") * 3,
+    "capture blue1",
+]  # fmt: skip
+
+
+def keep_sessions(opened: Log, live: FakeLive) -> tuple[Session, Session, Session]:
+    """Into a log: a session of Ice Boule, measured, one of Ice Storm, and one of IceFloe with votes that are not shown yet."""
+    setup, seen = live.setup, live.latest.observation
+    names = {"blue": "Anna <A>", "yellow": "Ben"}
+    started = SessionStarted(
+        game="ice_boule", players=("blue", "yellow"), table=table_document(setup), names=names, started_utc="2026-11-21T14:00:00+00:00"
+    )
+    boule = Session.begin(opened, started)
+    boule.tick(1000)
+    boule.append(Ruled(verdict="accepted", code="boule.target", said="The green target stands.", moves=("target green",)))
+    gap = {"colour": "blue", "size": "large", "gap_mm": 57.52, "sigma_mm": 0.2, "on_target": False, "touching": False}
+    gap |= {"base_mm": [240.0, 150.0], "points_mm": [[0, 0, 0], [1, 1, 0]]}
+    document = observation_document(seen) | {"gaps": [gap]}
+    throw = Ruled(verdict="accepted", code="boule.throw", player="blue", said="Blue's piece lies 57.5 ± 0.4 mm from the target.", rests_on="Play",
+                  moves=("throw blue large 57.52: blue 57.52",), observation=document)  # fmt: skip
+    boule.tick(5000)
+    boule.append(throw, live.picture)
+    storm = Session.begin(opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), simulated=True))
+    for number, move in enumerate(STORM):
+        storm.tick(1000 * number)
+        storm.append(Ruled(verdict="accepted", code="storm.throw", said=f"{move}.", player=move.split()[1], moves=(move,)))
+    floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
+    moves = [str(move) for move in _to_the_vote()]
+    floe.append(Ruled(verdict="accepted", code="icefloe.move", said="All moved.", moves=tuple(moves)))
+    floe.append(Noted(code="icefloe.vote", said="Red has voted.", player="red", moves=("vote red 4",), secret=True))
+    return boule, storm, floe
+
+
+def _to_the_vote():
+    game = GAMES["icefloe"]
+    state = game.start(("red", "black", "blue"), {})
+    while state.phase != "vote":
+        move = next(move for move in game.legal_moves(state) if ":" in str(move))
+        yield move
+        state = game.play(state, move)
 
 
 class FakeSession:
