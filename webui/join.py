@@ -32,6 +32,8 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "fix.page": ("host",),
     "api.alternatives": ("host", "player"),
     "later.export": ("host",),  # holds what was said in secret
+    "table.camera": ("host",),  # of a session that is being set up
+    "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
 }
 """Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may send something."""

@@ -112,7 +112,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ),
     ("/me", "get"): _get("Who you are.", fields("Role and seat.", role=ROLE, seat=or_null(COLOUR))),
     ("/measurement", "get"): _get("What the ruler measures now.", known("Measurement")),
-    ("/lens", "get"): _get("How far the calibration of a lens is.", known("LensNow")),
+    ("/lens", "get"): _get("How far the calibration of a lens is.", known("LensNow"), 404),
     ("/corners", "get"): _get("How far a table is whose board's corners are put by hand.", known("CornersNow")),
 }
 """Everything under `BASE`, by path and method, of all applications."""

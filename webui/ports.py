@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
@@ -11,6 +11,7 @@ from referee.events import Record, SeatFreed, SeatTaken
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
 from referee.moved import Wish
+from referee.preparing import Job, Step
 from referee.reread import Reread, Told
 from referee.ruler import RulerNow
 from referee.setting_up import Choice
@@ -63,12 +64,28 @@ class LivePort(Protocol):
 class SetUpPort(Protocol):
     """A session that people set up."""
 
-    @property
-    def setup(self) -> Setup: ...
-
     def look(self) -> bool: ...
 
     def begin(self, choice: Choice) -> None: ...
+
+
+class TablePort(Protocol):
+    """A table that is made ready for it."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    @property
+    def lens(self) -> LensPort | None: ...
+
+    @property
+    def frame_seq(self) -> int: ...
+
+    def jpeg(self) -> bytes | None: ...
+
+    def steps(self) -> Mapping[str, Step]: ...
+
+    def wish(self, job: Job) -> None: ...
 
 
 class LensPort(Protocol):
