@@ -71,8 +71,8 @@ pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widt
 	@$(BIN)/python -m benchmarks.pages
 
 words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
-	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --omit-header -o $(VENV)/rinkside.pot .
-	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --omit-header
+	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.1 -o $(VENV)/rinkside.pot .
+	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
 	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
 
 clean:  ## remove the environment and all that was built
