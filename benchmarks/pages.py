@@ -160,7 +160,7 @@ def visit(browser: Browser, place: Place, width: int = 1024) -> Iterator[Page]:
         place.seats.free(*place.seats.held())
         page.goto(place.server + place.path)
         page.locator("button[name=seat]").first.click()
-        page.get_by_text("Give the seat back").wait_for(state="attached")
+        page.locator("#leaving").wait_for(state="attached")
     yield page
     context.close()
 

@@ -17,6 +17,7 @@ from webui.fix import fix
 from webui.guard import guard
 from webui.host import Devices, host
 from webui.join import admit, join
+from webui.language import speak
 from webui.later import later
 from webui.measured import evidence_rows, shown_game, shown_gap, shown_mm, shown_verb, shown_verdict, unbroken
 from webui.openapi import BASE, describe
@@ -93,6 +94,7 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
     app.jinja_env.filters.update(unbroken=unbroken, game=shown_game, verb=shown_verb, kind=shown_verdict)
+    speak(app)
     guard(app, hosts)
     describe(app)
     return app

@@ -19,6 +19,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "join.enter": EVERYBODY,
     "join.enter_program": EVERYBODY,
     "join.leave": EVERYBODY,
+    "language.choose": EVERYBODY,
     "pages.command": EVERYBODY,  # `webui.access.allowed` decides by the command
     "api.command": EVERYBODY,
     "seats.command": EVERYBODY,

@@ -57,7 +57,7 @@ def later(stories: Stories) -> Blueprint:
     @routes.get("/sessions/<int:session>/statistics")
     def statistics(session: int) -> str:
         counted = count([_story(stories, session)])
-        return render_template("statistics.html", title=f"Session {session}", session=session, counted=counted, left_out=())
+        return render_template("statistics.html", session=session, counted=counted, left_out=())
 
     @routes.get("/statistics")
     def all_statistics() -> str:
@@ -70,7 +70,7 @@ def later(stories: Stories) -> Blueprint:
                 told.append(stories.of(summary.session))
             except InputError as error:
                 left_out.append(str(error))
-        return render_template("statistics.html", title="All sessions", session=None, simulated=simulated, counted=count(told), left_out=left_out)
+        return render_template("statistics.html", session=None, simulated=simulated, counted=count(told), left_out=left_out)
 
     _carry_away(routes, stories)
     return routes

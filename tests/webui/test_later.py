@@ -140,7 +140,7 @@ def test_votes_are_not_carried_away_while_the_session_goes_on(pages, log):
 def test_statistics_of_a_session(pages, log):
     page = pages.get(f"/sessions/{log[1].id}/statistics").text
     assert "How near they throw" in page
-    assert "Anna &lt;A&gt;: median 57.5 mm of 1 throws" in page
+    assert "Anna &lt;A&gt;: median 57.5 mm of 1 throw;" in page
     assert "Where they land about the target" in page
     storm = pages.get(f"/sessions/{log[2].id}/statistics").text
     took = re.findall(r'at=\d+">([^<]+)</a> <span class="quiet">([^<]+)<', storm)

@@ -12,7 +12,7 @@ for (const part of document.querySelectorAll("[data-part]")) written.set(part.da
 // ---- parts -------------------------------------------------------------------------------------------------------
 
 function exchange(page, answersForm = false) {
-  if (page.body.dataset.instance !== document.body.dataset.instance) return location.reload();
+  if (page.body.dataset.instance !== document.body.dataset.instance || page.documentElement.lang !== document.documentElement.lang) return location.reload();
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const name = fresh.dataset.part;
     const old = document.querySelector(`[data-part="${name}"]`);
