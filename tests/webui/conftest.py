@@ -90,6 +90,12 @@ def live() -> Any:
 
 
 @pytest.fixture
+def table(live: Any) -> Any:
+    """A table that is made ready."""
+    return standins.FakeTable(live)
+
+
+@pytest.fixture
 def log(tmp_path: Path, live: Any) -> Iterator[tuple[Any, ...]]:
     """A log with a session of Ice Boule, one of Ice Storm, and one of IceFloe with votes that are not shown yet; and the three."""
     with Log(tmp_path / "log.sqlite") as opened:

@@ -14,9 +14,11 @@ import numpy as np
 from engines import GAMES
 from referee.command import Command
 from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.guides import LensGuide
 from referee.log import Log
 from referee.loop import Live
 from referee.moved import Wish
+from referee.preparing import Job, Step
 from referee.reread import Reread, Told
 from referee.session import Session
 from table.clearance import clearance
@@ -265,6 +267,30 @@ class FakeSession:
         self.commands.append(command)
         self.kept.append(Record(seq=self.kept[-1].seq + 1, session=1, at_ms=0, event=Paused(decided_by=command.decided_by)))
         return self.kept[-1]
+
+
+class FakeTable:
+    """A table that is made ready: it remembers what people want of it."""
+
+    def __init__(self, live: FakeLive) -> None:
+        self.setup, self.jpeg, self.frame_seq = live.setup, live.jpeg, 88
+        self.lens: LensGuide | None = None
+        self.wishes: list[str] = []
+        self.refuse: Exception | None = None
+        self.shown = {
+            "camera": Step(True, ("simulated table, 640 × 480 px.",)),
+            "lens": Step(False, ("A first estimate: lengths are coarse until it is calibrated.",)),
+            "table": Step(None, ("Not looked at yet.",), when="2026-11-21T14:00:00+00:00"),
+            "colours": Step(True, ("Learned in this light: blue and yellow.",), refusal="expected pieces, but there are none"),
+        }
+
+    def steps(self) -> dict[str, Step]:
+        return dict(self.shown)
+
+    def wish(self, job: Job) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        self.wishes.append(job)
 
 
 class FakeLive:

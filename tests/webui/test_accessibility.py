@@ -44,7 +44,7 @@ PAGES = {  # of each application: every page, and the moments of it that are loo
         "/sessions/<int:session>/statistics": ("/sessions/4/statistics nobody",),
         "/statistics": ("/statistics nobody",),
     },
-    "create_set_up_app": {"/": ("/ nobody", "/ host"), "/play": ("/play table",), "/join": ()},
+    "create_set_up_app": {"/": ("/ nobody", "/ host"), "/play": ("/play table",), "/join": (), "/lens": ()},
     "create_lens_app": {"/": ("/ nobody", "/ host"), "/join": ()},
     "create_corners_app": {"/": ("/ host",), "/join": ()},
     "create_ruler_app": {"/": ("/ nobody",), "/ruler": ()},
@@ -64,7 +64,7 @@ class Measured:
 
 
 @pytest.fixture
-def apps(session, live, log):
+def apps(session, live, log, table):
     """Makers of all applications, by name."""
     session.served = True
     guide = CornersGuide(np.full((480, 640, 3), 120, np.uint8), np.array(CARDS, float))
@@ -72,7 +72,7 @@ def apps(session, live, log):
     return {
         "create_app": lambda: webui.create_app(session, live, stories=stories, devices=lambda: {"lamps": "", "dice": "no answer"}),
         "create_later_app": lambda: webui.create_later_app(stories),
-        "create_set_up_app": lambda: webui.create_set_up_app(SettingUp(live.setup, lambda _choice: None), Access(Codes())),
+        "create_set_up_app": lambda: webui.create_set_up_app(SettingUp(lambda _choice: None), table, Access(Codes())),
         "create_lens_app": lambda: webui.create_lens_app(LensGuide()),
         "create_corners_app": lambda: webui.create_corners_app(guide),
         "create_ruler_app": lambda: webui.create_ruler_app(Measured(live)),
