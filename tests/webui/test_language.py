@@ -77,6 +77,7 @@ def test_a_cookie_of_somebody_else_is_no_language(client, cookie):
 @pytest.fixture
 def everywhere(live, session, table, tmp_path, as_host):
     """Browsers of hosts, by application, with paths of all its pages."""
+    table.lens = LensGuide()
     with Log(tmp_path / "log.sqlite") as log:
         Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow"), table=table_document(live.setup))).close()
         applications = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from referee.log import Log
 from referee.session import Session
 from table.setup import table_document
 from webui import create_app
+from webui.serve import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -97,3 +99,40 @@ def test_why_nothing_is_offered_is_said(client, session):
     session.shown["state"]["votes"] = {"blue": "?", "yellow": None}
     assert "Votes are secret" in client.get("/ruling/16").text
     assert client.get("/api/v1/alternatives/16").get_json()["error"]["code"] == "secret"
+
+
+def test_an_appeal_goes_from_a_phone_to_the_host_s_tap_and_into_the_log(storm, chromium):
+    """In browsers: a phone says what it was with a tap, the host sees it at once, opens the ruling and taps."""
+    codes = storm.app.extensions["access"].codes.now
+    with listen(port=0) as listening, serving(storm.app, listening), ExitStack() as stack:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+        def come_in(code):
+            context = chromium.new_context(viewport={"width": 390, "height": 844})
+            stack.callback(context.close)
+            page = context.new_page()
+            page.goto(f"{url}/join#{code}")
+            page.wait_for_url(re.compile(r"/(play)?$"))
+            return page
+
+        host, phone = come_in(codes.host), come_in(codes.table)
+        phone.locator("button[name=seat][value=black]").click()
+        phone.locator("#appeal summary").click()
+        phone.get_by_text("See its picture").click()
+        phone.wait_for_url("**/ruling/3")
+        phone.goto(f"{url}/ruling/2")
+        said = phone.locator(".choices button").first.text_content()
+        phone.locator(".choices button").first.click()
+        phone.wait_for_url("**/play")
+
+        host.locator(".appeal").get_by_text(said, exact=False).wait_for()
+        host.get_by_role("link", name="Open ruling 2 again").click()
+        host.locator(".seen img").wait_for()
+        host.locator(".choices").get_by_text(said, exact=True).click()
+        host.wait_for_url(f"{url}/")
+        host.locator("#verdict", has_text="replaced what record 2 ruled").wait_for()
+        assert host.locator(".appeal").count() == 0
+    last = storm.session.records()[-1].event
+    assert isinstance(last, Corrected)
+    assert last.corrects == 2
+    assert said.lower() in last.reason.lower()

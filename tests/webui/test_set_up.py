@@ -112,7 +112,7 @@ def test_every_step_says_how_far_it_is(host):
     page = " ".join(re.sub(r"<[^>]+>", " ", host.get("/").text).split())
     assert "1. Camera Good simulated table, 640 × 480 px." in page
     assert "3. Lens To do A first estimate: lengths are coarse until it is calibrated." in page
-    assert "4. The table Not known Not looked at yet. Done 2026-11-21" in page
+    assert "4. The table Not yet Not looked at yet. Done 2026-11-21" in page
     assert "expected pieces, but there are none" in page
     spectator = host.application.test_client().get("/").text
     assert "A first estimate" not in spectator
