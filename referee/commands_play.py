@@ -21,6 +21,7 @@ from calibration.redo import redo
 from hardware.rig import Rig
 from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from referee.companion import Companion
+from referee.connected import PARTS
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
 from referee.log import Log
@@ -174,7 +175,7 @@ def _chosen(listening: socket.socket, table: Preparing, access: Access) -> Sessi
 
 def _devices(rig: Rig) -> dict[str, str]:
     """What is wrong with each part that is connected; nothing where it works."""
-    connected = (name for name in ("lamps", "dice", "buttons", "buzzer", "calliper") if getattr(rig, name) is not None)
+    connected = (name for name in PARTS if getattr(rig, name) is not None)
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
