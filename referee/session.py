@@ -61,6 +61,7 @@ class Session:
         self._records = deque(records, RECORDS_KEPT)
         self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
+        self._viewed: tuple[Ledger | None, dict[str, Any]] = None, {}
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._changed = threading.Condition(threading.RLock())
@@ -337,7 +338,11 @@ class Session:
         return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1, 1)) else None
 
     def view(self) -> dict[str, Any]:
-        """All that a page shows, as plain data ready for JSON (see `referee.view.view`)."""
+        """All that a page shows, as plain data ready for JSON (see `referee.view.view`); not to be changed: all who ask are given the same."""
         with self._changed:
             ledger, records, seen = self._ledger, tuple(self._records), self._seen
-        return pages.view(ledger, records, seen)
+        of, shown = self._viewed
+        if of is not ledger:
+            shown = pages.view(ledger, records, seen)
+            self._viewed = ledger, shown
+        return shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
@@ -115,10 +116,16 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
+@lru_cache(maxsize=4)
+def _mark(jpeg: bytes) -> str:
+    """Of a picture that many ask for: bytes remember their hash, so that it is looked through once."""
+    return hashlib.sha256(jpeg).hexdigest()[:32]
+
+
 def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
     """A JPEG as an answer; raises Refusal where there is none, and says what is `missing`."""
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
-    response.set_etag(hashlib.sha256(jpeg).hexdigest()[:32])
+    response.set_etag(_mark(jpeg))
     return response.make_conditional(request)

@@ -95,7 +95,7 @@ class Listener:
         self.carried = False
         """Was its connection taken over by the thread of all streams?"""
 
-    def news(self, newest: int, passed_s: float) -> list[bytes]:
+    def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
         """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
 
         `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (as `moment` has it)
@@ -104,7 +104,6 @@ class Listener:
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
         events = [event for _, event in records]
-        moment = self._bulletin.moment()
         if moment != self._told:
             self._told = moment
             events.append(moment)
@@ -153,7 +152,7 @@ def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
     yield streams.bulletin.hello
     while not streams.ending:
         newest = streams.bulletin.wait(listener.after, POLL_S)
-        yield from listener.news(newest, POLL_S)
+        yield from listener.news(newest, streams.bulletin.moment(), POLL_S)
 
 
 def _event(name: str, data: dict[str, Any], number: int | None = None) -> bytes:
