@@ -96,6 +96,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("/alternatives/{seq}", "get"): _get(
         "What else may have happened where a record was ruled, nearest first; the host sends one as `correct`.",
         fields("The ruling, and what may stand in its place.", record=SEQ, choices=many(CHOICE)),
+        404,
         409,
         parameters=(RECORD_NUMBER,),
     ),
