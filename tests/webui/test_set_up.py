@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from engines import GAMES
 from referee.events import SessionStarted
 from referee.guides import LensGuide
+from referee.preparing import Step
 from referee.setting_up import Choice, SettingUp, playable
 from table.errors import InputError
 from webui import create_set_up_app
 from webui.access import Access
 from webui.codes import Codes
+from webui.serve import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
@@ -160,3 +163,27 @@ def test_every_sheet_of_the_page_is_there_to_print(host, table):
         assert answer.data.startswith(b"%PDF")
     assert host.get("/print/moon-A4.pdf").status_code == host.get("/print/charuco-A9.pdf").status_code == 404
     assert host.get("/table.jpg").data == table.jpeg()
+
+
+def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(chromium, setting, table, access):
+    app = create_set_up_app(setting, table, access)
+    with listen(port=0) as listening, serving(app, listening), closing(chromium.new_context()) as context:
+        page = context.new_page()
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/join#{access.codes.now.host}")
+        page.locator("#job-table").wait_for()
+        page.locator("#name-blue").fill("Änne")
+        table.shown["table"] = Step(True, ("Cards and board lie where the table says.",))
+        page.locator("[data-part=step-table] .state.is-good").wait_for()
+        page.locator("#job-colours").click()
+        page.wait_for_function("() => !document.querySelector('#job-colours').disabled")
+        assert page.locator("#name-blue").input_value() == "Änne"
+        table.lens = LensGuide()
+        page.locator("#job-lens").click()
+        page.wait_for_url("**/lens")
+        table.lens.fail("expected 12 views or more, got 0")
+        page.get_by_role("link", name="Back").click()
+        page.locator("#name-blue").wait_for()
+        assert table.wishes == ["colours", "lens"]
+        assert complaints == []
