@@ -240,7 +240,7 @@ class Preparing:
 
     def _lens_step(self) -> Step:
         lens = self._setup.camera
-        step = self._step("lens", not lens.first_estimate, (_lens_said(lens),))
+        step = self._step("lens", False if lens.first_estimate else True if lens.covariance else None, (_lens_said(lens),))
         if self._new_lens is not None:
             return replace(step, good=True, said=(_lens_said(self._new_lens.camera), "It is used once cards and board are measured anew."))
         return step

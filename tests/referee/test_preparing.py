@@ -95,7 +95,7 @@ def watch(film, table, *jobs):
 def test_what_is_known_of_a_table_is_told(make, images):
     film = Film(images["as it was"])
     table = make(film)
-    assert {name: step.good for name, step in table.steps().items()} == {"camera": None, "lens": True, "table": None, "colours": None}
+    assert {name: step.good for name, step in table.steps().items()} == {"camera": None, "lens": None, "table": None, "colours": None}
     (steps,) = watch(film, table)
     assert steps["camera"].said == ("film, 1280 × 960 px.",)
     assert steps["lens"].said == ("Taken as exact: the table does not tell its ±.",)
@@ -177,10 +177,12 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
 
 
 def test_one_thing_after_the_other(make, images):
-    table = make(Film(images["as it was"]))
+    film = Film(images["as it was"])
+    table = make(film)
     table.wish("lens")
+    assert table.steps()["lens"].doing
     with pytest.raises(InputError, match="one thing after the other"):
         table.wish("colours")
     table.stop()
     table.run()
-    assert table.steps()["lens"].good is not None
+    assert film.closed
