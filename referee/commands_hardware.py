@@ -124,6 +124,9 @@ def _walk(rig: Rig, settings: HardwareSettings, outline_mm: Array) -> Iterator[t
     if rig.buzzer:
         rig.buzzer.play(Scene("refused"))
         yield "the buzzer", click.confirm("Were there three beeps?", True)
+    if rig.voice:
+        rig.voice.say("This is Rinkside.")
+        yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
     if rig.buttons:
         named = button_pins(settings.buttons) if isinstance(settings.buttons, GpioButtonsSettings) else {}
         yield from _try_buttons(rig.buttons, tuple(named))

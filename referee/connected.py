@@ -28,7 +28,7 @@ from hardware.settings import (
 )
 from table.errors import InputError
 
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper")
+PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 """A board to light a strip round where no table is known."""
 

@@ -75,15 +75,16 @@ def test_a_cookie_of_somebody_else_is_no_language(client, cookie):
 
 
 @pytest.fixture
-def everywhere(live, session, tmp_path, as_host):
+def everywhere(live, session, table, tmp_path, as_host):
     """Browsers of hosts, by application, with paths of all its pages."""
+    table.lens = LensGuide()
     with Log(tmp_path / "log.sqlite") as log:
         Session.begin(log, SessionStarted(game="ice_boule", players=("blue", "yellow"), table=table_document(live.setup))).close()
         applications = {
             "panel": create_app(session, live, stories=Stories(log.path)),
             "lens": create_lens_app(LensGuide()),
             "corners": create_corners_app(CornersGuide(np.full((480, 640, 3), 120, np.uint8), CARDS_PX)),
-            "set up": create_set_up_app(SettingUp(live.setup, lambda choice: choice), Access(Codes())),
+            "set up": create_set_up_app(SettingUp(lambda choice: choice), table, Access(Codes())),
         }
         browsers = {name: as_host(app) for name, app in applications.items()}
         film = SimpleNamespace(name="film", simulated=True, read=lambda: None, close=lambda: None)
