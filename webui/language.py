@@ -56,8 +56,8 @@ def language() -> str:
 
 def said(text: str) -> str | Markup:
     """Sentences from below in the language of the page; those that nobody has translated are marked as English."""
-    if language() == "en":
-        return text
+    if (whole := translated(text, language())) is not None:
+        return whole
     each = [(sentence, translated(sentence, language())) for sentence in sentences(text)]
     return Markup(" ").join(found if found is not None else Markup('<span lang="en">{}</span>').format(sentence) for sentence, found in each)
 

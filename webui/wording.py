@@ -5,9 +5,10 @@ language needs the template and the values.  `translations/said.txt` lists the t
 was made from says the same words at the same places, so that nothing can be read into it that was not said.  What fits none stays English.
 
 The name of a field says what may stand there, a number behind it tells two apart: `player` and `colour` a colour; `size`, `pose`, `way` (of eight),
-`corner`; `n` a whole number; `mm` a number with its ±, `share` one in percent; `cell` a square, tile or move; `piece` a piece with its number, as in
-`red2`; `rule` a ruling; `players`, `sizes`, `cells` and `pieces` lists of them, `lines` one of lines of fire; `layout` pieces in the game's notation;
-`text` what fits a template, or a list of such; `who` people, by whatever name; `raw` anything, which stays as it is.
+`corner`; `n` a whole number; `mm` a number with its ±, `share` one in percent; `touch` whether a square is touched; `cell` a square, tile or move;
+`piece` a piece with its number, as in `red2`; `rule` a ruling; `players`, `sizes`, `cells` and `pieces` lists of them, `lines` one of lines of fire;
+`layout` pieces in the game's notation; `text` what fits a template, or a list of such; `who` people, by whatever name; `raw` anything, which stays as
+it is.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ KINDS = {
     "way": _WAY,
     "pose": "(?:upright|lying|leaning)",
     "corner": "(?:far|near) (?:left|right)",
+    "touch": "(?:touched|clear|too close)",
     "share": rf"{_NUMBER} %",
     "rule": r"[a-z_]+\.\d+",
     "who": ".+?",
@@ -61,9 +63,10 @@ KINDS = {
 }
 OPEN = {"text": 1, "who": 2, "layout": 3, "raw": 4}
 """Kinds that anything fits, and how little each says of it."""
-_PLAIN = re.compile(rf"(?:{_CELL}|[-+]?{_NUMBER}%?|[^A-Za-z]+|mm²?|px|s|ms|min)(?:[ ,]+(?:{_CELL}|{_NUMBER}%?|[^A-Za-z]+|mm²?|px|s|ms|min))*")
-"""Numbers, units and squares: the same in every language, but for the decimal point."""
-_JOINT = re.compile(r"(, and | and | or |, |; )")
+_SAME = rf"(?:{_CELL}|[-+]?{_NUMBER}%?|[^A-Za-z]+|mm²?|px|s|ms|min|[a-z_]+\.[a-z_.]+)"
+_PLAIN = re.compile(rf"{_SAME}(?:[ ,]+{_SAME})*")
+"""Numbers, units, squares and codes for programs: the same in every language, but for the decimal point."""
+_JOINT, _WIDE = re.compile(r"(, and | and | or |, )"), re.compile("(; )")
 _DEEPEST = 6
 
 
@@ -85,9 +88,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that has forms: a colour, a size."""
+    """A word that has forms, a colour or a size; `form` is the one that it has by itself."""
 
     english: str
+    form: str = ""
 
 
 Words = Filled | Listed | Word | str
@@ -158,6 +162,8 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
     match kind:
         case "player" | "colour" | "size" | "way" | "pose" | "corner":
             return Word(text.lower())
+        case "touch":
+            return Word(text, "touch")
         case "piece":
             return Listed((Word(text.rstrip("0123456789")), text.lstrip("abcdefghijklmnopqrstuvwxyz")), (" ",))
         case "players" | "pieces" | "sizes":
@@ -177,8 +183,9 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
 
 
 def _listed(said: str, deep: int) -> Listed | None:
-    """A list of things that can be read each."""
-    return _each(said, lambda one: read(one, deep)) if _JOINT.search(said) else None
+    """A list of things that can be read each; a semicolon parts what has commas."""
+    joint = _WIDE if _WIDE.search(said) else _JOINT
+    return _each(said, lambda one: read(one, deep), joint) if joint.search(said) else None
 
 
 def _colour(text: str) -> Word | None:
@@ -196,8 +203,8 @@ def write(words: Words, say: Say, form: str = "") -> str:
     match words:
         case str():
             return words
-        case Word(english):
-            return say(english, form)
+        case Word(english, own):
+            return say(english, form or own)
         case Listed(things, joints):
             between = [re.sub(r"\w+", lambda found: say(found[0], ""), joint) for joint in joints]
             return "".join(f"{write(thing, say, form)}{joint}" for thing, joint in zip(things, [*between, ""], strict=True))
@@ -216,6 +223,6 @@ def listed_templates() -> Iterator[str]:
 @cache
 def _templates() -> tuple[frozenset[str], tuple[Template, ...]]:
     """Texts without fields, and templates, the most telling first."""
-    texts = [line.partition(" @")[0] for line in listed_templates()]
+    texts = [line for line in listed_templates() if " @" not in line]
     with_fields = [Template(text) for text in texts if FIELD.search(text)]
     return frozenset(texts), tuple(sorted(with_fields, key=lambda template: template.weight, reverse=True))
