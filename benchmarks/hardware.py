@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,6 +43,7 @@ from referee.loop import Referee
 from referee.session import Session
 from referee.simulated_table import demo_setup
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
+from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
 from table.setup import Setup
 from table.solids import Pose, Solid, lying, upright
@@ -235,9 +236,10 @@ def loop_ms(**device: bool) -> np.ndarray:
 
 
 def held_ms() -> np.ndarray:
-    """Processor times (n,) of everything that runs beside the loop in one go: scenes of whole games, and frames of them.
+    """Processor times (n,) of everything that runs beside the loop in one go: scenes of whole games, and frames of them, and looking for a port.
 
-    Python lets one thread run at a time: so long, at most, the loop may wait for one of them.
+    Python lets one thread run at a time: so long, at most, the loop may wait for one of them.  A state's document is not among it: a record brings
+    it along from the thread that wrote it.
     """
     strip, times = Strip(LEDS, BOARD.outline()), []
     for name, engine in GAMES.items():
@@ -245,11 +247,17 @@ def held_ms() -> np.ndarray:
         for turn, (move, state) in enumerate(playout(engine, engine.start(players, {}), RandomPlayer(engine, Random(5)).choose)):
             ledger = Ledger(engine, SessionStarted(game=name, players=players), 1, 1, 1, players, {}, board, state)  # type: ignore[arg-type]
             news = Record(seq=turn + 2, session=1, at_ms=0, event=Ruled(verdict="accepted", code="any", said="", moves=(str(move),)))
-            scene, scene_ms = timed(scene_of, ledger, "waiting", news, board)
+            scene, scene_ms = timed(scene_of, ledger, "waiting", news, board, engine.state_document(state))
             times += [scene_ms, timed(lambda now: adalight(strip.frame(now, 0.0)), scene)[1]]
             if turn == 200:
                 break
-    return np.array(times)
+    return np.array([*times, *(timed(_look_for_port)[1] for _ in range(50))])
+
+
+def _look_for_port() -> None:
+    """What is done every second while a device is away."""
+    with suppress(InputError):
+        open_port(str(ROOT / "not-there"), BAUD, "hardware.lamps.device")
 
 
 def timed(work: Callable[..., Any], *given: object) -> tuple[Any, float]:
@@ -300,9 +308,9 @@ A frame of {leds} lamps with six lines of fire, from scene to bytes, takes the p
 the first half, {second:.0f} in the second, of {size} a frame: nothing piles up.
 
 The referee's loop calls nothing of all this and waits for none of it; as Python runs one thread at a time, it may wait while
-another thread computes.  Scenes and frames of whole games take the processor {held[0]:.2f} ms in the median, {held[1]:.2f} ms in 99
-of 100 and {held[2]:.2f} ms at most (each the least of three times, as this machine stands still now and
-then): so long the loop may be delayed (aim: {aim:g} ms at most).
+another thread computes.  Scenes and frames of whole games, and looking for a device that is away, take the processor {held[0]:.2f} ms in
+the median, {held[1]:.2f} ms in 99 of 100 and {held[2]:.2f} ms at most (each the least of three times, as this machine stands still now
+and then): so long the loop may be delayed (aim: {aim:g} ms at most).
 
 Turns of the referee's own loop by the clock, with a log on disk, over a film of six throws: {pairs} times without a device, and with it right
 before or after, {turns} turns each.  What the machine does to two runs without any device is in the first line; a device's share is what goes

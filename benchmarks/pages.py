@@ -36,7 +36,7 @@ from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
 from referee.story import Stories
 from table.errors import InputError
-from vision.cameras import CameraPort
+from vision.cameras import CameraPort, open_camera
 from vision.frame import Frame
 from vision.watch import Watch
 from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
@@ -161,7 +161,7 @@ def places() -> Iterator[list[Place]]:
         ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
         ruler.run()
         add(create_ruler_app(ruler), "ruler", "/")
-        table = Preparing(demo_setup(), Path("table.json"), lambda _setup: Film(frame))
+        table = Preparing(demo_setup(), Path("table.json"), lambda setup: open_camera("simulated:3", setup))
         looking = threading.Thread(target=table.run)
         looking.start()
         stack.callback(looking.join)

@@ -36,6 +36,10 @@ POLL_S = 0.01
 """A press is heard within this time, and a line waits no longer."""
 ASK_S = 1.0
 """A board that has not said what it is is asked this often."""
+STARTS_S = 3.0
+"""A board that has not answered so long after its port was opened is told of; to open the port restarts many of them."""
+AGAIN_S = 2.0
+"""All that is to be shown is sent again this often: a line that was broken on the way is made good by then."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
@@ -70,8 +74,9 @@ class Link:
         self._wanted: dict[str, Any] = {}
         self._due: dict[str, Any] = {}
         self._edge: Callable[[str, bool], None] = lambda _button, _down: None
-        self._trouble = f"{self._port.name}: no board has answered yet"
-        self._asked = 0
+        self._trouble = ""
+        self._steps = 0
+        """Since the port was opened."""
         self._known = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="board", daemon=True)
@@ -82,6 +87,11 @@ class Link:
         """Why the board does not answer; empty: it does."""
         with self._lock:
             return self._trouble
+
+    @property
+    def answered(self) -> bool:
+        """Is there a board that has said what it is since the port was opened?"""
+        return self._known
 
     def send(self, key: str, value: Any, lasting: bool = True) -> None:
         """Send this next, and again to a board that has started anew where it is `lasting`.  Returns at once; the latest counts."""
@@ -117,13 +127,22 @@ class Link:
     def _step(self) -> None:
         if self._port is None:
             self._port = self._open()
-        if not self._known and self._asked % round(ASK_S / POLL_S) == 0:
+        if not self._known and self._steps % round(ASK_S / POLL_S) == 0:
             self._port.write(b'\n{"hello": 1}\n')
-        self._asked += 1
+        self._steps += 1
+        if not self._known and self._steps == round(STARTS_S / POLL_S):
+            with self._lock:
+                self._trouble = f"{self._port.name}: no board answers: is its program on it?"
         for line in self._port.lines():
             self._hear(line)
         if self._known:
+            if self._steps % round(AGAIN_S / POLL_S) == 0:
+                self._send_all()
             self._flush(self._port)
+
+    def _send_all(self) -> None:
+        with self._lock:
+            self._due = self._wanted | self._due
 
     def _flush(self, port: Port) -> None:
         with self._lock:
@@ -140,8 +159,8 @@ class Link:
             case {"hello": str(hello)} if hello == HELLO:
                 # Said at every start: the board remembers nothing.
                 self._known = True
+                self._send_all()
                 with self._lock:
-                    self._due = self._wanted | self._due
                     self._trouble = ""
             case {"button": str(button), "down": bool(down)}:
                 self._edge(button, down)
@@ -149,7 +168,7 @@ class Link:
     def _lose(self, why: str) -> None:
         if self._port is not None:
             self._port.close()
-        self._port, self._known, self._asked = None, False, 0
+        self._port, self._known, self._steps = None, False, 0
         with self._lock:
             self._trouble = why
 

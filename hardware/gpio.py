@@ -43,7 +43,8 @@ def open_pins(library: Library) -> Factory:
         match library:
             case "lgpio":
                 if LG_WD not in os.environ and not os.access(".", os.W_OK):
-                    os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY") or tempfile.mkdtemp(prefix="rinkside-")
+                    # A service that has several gets them all, with colons between.
+                    os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[0] or tempfile.mkdtemp(prefix="rinkside-")
                 from gpiozero.pins.lgpio import LGPIOFactory
 
                 return LGPIOFactory()
@@ -59,9 +60,16 @@ def open_pins(library: Library) -> Factory:
         package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
         raise InputError(f"hardware.pins: expected {library} to be installed ({error}); run: pip install {package}") from error
     except Exception as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
-        closed = any(not os.access(chip, os.R_OK | os.W_OK) for chip in sorted(DEV.glob("gpiochip*")))
-        what = "no permission; run: sudo usermod -aG gpio $USER, then log in again" if closed else "is this a Raspberry Pi?"
-        raise InputError(f"hardware.pins: expected pins that {library} can use, but it says: {error}; {what}") from error
+        raise InputError(f"hardware.pins: expected pins that {library} can use, but it says: {error}; {_remedy(library)}") from error
+
+
+def _remedy(library: Library) -> str:
+    """What to do where pins cannot be opened."""
+    if library == "lgpio" and LG_WD in os.environ and not os.access(os.environ[LG_WD], os.W_OK):
+        return f"set {LG_WD} to a folder that may be written to, it is {os.environ[LG_WD]!r}"
+    if any(not os.access(chip, os.R_OK | os.W_OK) for chip in sorted(DEV.glob("gpiochip*"))):
+        return "no permission; run: sudo usermod -aG gpio $USER, then log in again"
+    return "is this a Raspberry Pi?"
 
 
 def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **how: Any) -> Any:

@@ -5,6 +5,7 @@ Every mistake is one line that names the setting.  docs/HARDWARE.md has an examp
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,6 +220,8 @@ def _check_pins(settings: HardwareSettings, where: str) -> None:
     for setting, pin in used_pins(settings):
         if pin not in HEADER:
             raise InputError(f"{where}: {setting}: expected a GPIO of the header, 2 to 27 (not the place on the header), got {pin}")
+        if first.get(pin) == setting:
+            raise InputError(f"{where}: {setting}: expected a pin for each part of it, got GPIO {pin} twice")
         if pin in first:
             raise InputError(f"{where}: {setting}: expected a pin of its own, got GPIO {pin}, which {first[pin]} uses already")
         first[pin] = setting
@@ -243,13 +246,16 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
 
 
 def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None:
-    if device in ports:
-        raise InputError(f"{where}: {setting}: expected a port of its own, got {device!r}, which {ports[device]} uses already")
-    ports[device] = setting
+    real = os.path.realpath(device)  # one port may have several names
+    if real in ports:
+        raise InputError(f"{where}: {setting}: expected a port of its own, got {device!r}, which {ports[real]} uses already")
+    ports[real] = setting
 
 
 def _check_signals(settings: HardwareSettings, where: str) -> None:
     if isinstance(settings.lamps, WledPresetsSettings):
+        if not settings.lamps.presets:
+            raise InputError(f"{where}: hardware.lamps.presets: expected a preset for one signal or more ({', '.join(SIGNALS)}), got none")
         for name in settings.lamps.presets:
             if name not in SIGNALS:
                 raise InputError(f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got {name!r}")

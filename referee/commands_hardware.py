@@ -20,9 +20,10 @@ from hardware.dice import draw, picture, tumble
 from hardware.fairness import FEWEST, judge_rolls
 from hardware.ports import Buttons, Lamps, Press, Reading
 from hardware.rig import Rig, open_rig
-from hardware.scenes import SIGNALS, TUNES, Mark, Scene
+from hardware.scenes import SIGNALS, TUNES, Mark, Scene, Signal
 from hardware.settings import (
     BoardLampsSettings,
+    BoardPartSettings,
     GpioButtonsSettings,
     GpioLampsSettings,
     HardwareSettings,
@@ -30,7 +31,7 @@ from hardware.settings import (
     button_pins,
     load_settings,
 )
-from referee.connected import SQUARE_MM, connected
+from referee.connected import SQUARE_MM, ask_board, connected
 from table.errors import InputError
 from table.setup import load_table
 from table.solids import Array
@@ -39,6 +40,11 @@ WAIT_S = 20.0
 """So long a button or a calliper is waited for."""
 TRIED = ("red", "blue", "green", "yellow", "black", "white")
 """Players' colours while lamps are tried."""
+
+PRIMARIES = ("red", "green", "blue")
+"""A lamp that shows each of these has all its wires where they belong."""
+VERDICT_COLOURS: dict[Signal, str] = {"refused": "red", "accepted": "green", "paused": "blue"}
+"""Signals that light one wire of a verdict's lamp, or one above the others."""
 
 T = TypeVar("T")
 _settings = click.option("--settings", "path", type=click.Path(path_type=Path), required=True, help="TOML file with the table [hardware].")
@@ -100,8 +106,9 @@ def check(path: Path, table_path: Path | None) -> None:
     """
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
+    names = _button_names(settings)
     with closing(open_rig(settings, outline_mm, lambda text: click.echo(text, nl=False))) as rig:
-        tried = list(_walk(rig, settings, outline_mm))
+        tried = list(_walk(rig, settings, names, outline_mm))
         failed = [what for what, works in tried if not works]
         failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
     if not tried:
@@ -111,10 +118,21 @@ def check(path: Path, table_path: Path | None) -> None:
         raise SystemExit(1)
 
 
-def _walk(rig: Rig, settings: HardwareSettings, outline_mm: Array) -> Iterator[tuple[str, bool]]:
-    """Every thing that was tried, and whether people say that it works."""
+def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
+    """Every button that is there; a board is asked which it has.  Raises InputError where none answers."""
+    match settings.buttons:
+        case GpioButtonsSettings():
+            return tuple(button_pins(settings.buttons))
+        case BoardPartSettings():
+            return ask_board(settings, time.sleep).buttons
+        case _:
+            return GpioButtonsSettings.__struct_fields__
+
+
+def _walk(rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array) -> Iterator[tuple[str, bool]]:
+    """Every thing that was tried, and whether people say that it works; `names` are those of buttons."""
     if rig.lamps:
-        yield from _try_lamps(rig.lamps, _seats(settings))
+        yield from _try_lamps(rig.lamps, settings)
         if isinstance(settings.lamps, WledSettings):
             yield from _try_corners(rig.lamps, outline_mm)
     if rig.dice:
@@ -128,8 +146,7 @@ def _walk(rig: Rig, settings: HardwareSettings, outline_mm: Array) -> Iterator[t
         rig.voice.say("This is Rinkside.")
         yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
     if rig.buttons:
-        named = button_pins(settings.buttons) if isinstance(settings.buttons, GpioButtonsSettings) else {}
-        yield from _try_buttons(rig.buttons, tuple(named))
+        yield from _try_buttons(rig.buttons, names)
     if rig.calliper:
         readings: queue.Queue[Reading] = queue.Queue()
         rig.calliper.listen(readings.put)
@@ -147,13 +164,35 @@ def _seats(settings: HardwareSettings) -> int:
             return len(TRIED)
 
 
-def _try_lamps(lamps: Lamps, seats: int) -> Iterator[tuple[str, bool]]:
+def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, bool]]:
+    seats = _seats(settings)
     for seat, colour in enumerate(TRIED[:seats], 1):
         lamps.show(Scene("turn", TRIED, of=(colour,)))
         yield f"the lamp of player {seat}", click.confirm(f"Does player {seat} ({colour}) breathe?", True)
+    if isinstance(settings.lamps, GpioLampsSettings):
+        yield from _try_wires(lamps, settings.lamps)
     for signal in SIGNALS:
         lamps.show(Scene(signal, TRIED[:seats], of=TRIED[:2]))
-        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {TUNES[signal].words}?", True)
+        colour = VERDICT_COLOURS.get(signal, "") if _has_colours(settings) else ""
+        looks = f"{TUNES[signal].words}{colour and f', the verdict in {colour}'}"
+        yield f"the signal {signal!r}", click.confirm(f"Is this {signal!r}: {looks}?", True)
+
+
+def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str, bool]]:
+    """Red, green and blue of every player's lamp that has three pins: each alone."""
+    for seat, pins in enumerate(settings.players, 1):
+        for colour in PRIMARIES if not isinstance(pins, int) else ():
+            lamps.show(Scene("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
+            yield f"the {colour} of player {seat}", click.confirm(f"Is the lamp of player {seat} {colour}?", True)
+
+
+def _has_colours(settings: HardwareSettings) -> bool:
+    """Has the verdict a lamp that the settings know to show colours?"""
+    match settings.lamps:
+        case GpioLampsSettings(verdict=verdict):
+            return not isinstance(verdict, int)
+        case _:
+            return isinstance(settings.lamps, WledSettings)
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
@@ -169,13 +208,11 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Each by its name; on a board, which names its own, any until one is held."""
+    """Each by its name."""
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:
         yield f"the button {name!r}", _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name))
-    if not names:
-        yield "the buttons", _hear(presses, "Press every button, and hold the last one.", _pressed, lambda press: press.kind == "long")
 
 
 def _is_down(name: str, press: Press) -> bool:

@@ -24,6 +24,7 @@ from referee.companion import Companion
 from referee.connected import PARTS
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
+from referee.garbage import short_collections
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.moved import TableWatch
@@ -195,7 +196,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, referee, referee.setup.board, complain)
-    with stopped_by_one_signal():
+    with short_collections(), stopped_by_one_signal():
         worker.start()
         companion.start()
         app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))

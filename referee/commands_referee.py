@@ -15,6 +15,7 @@ import click
 
 from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
+from referee.garbage import short_collections
 from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
@@ -84,6 +85,7 @@ def referee(
         companion = Companion(rig, session, loop, setup.board, complain)
         companion.start()
         stack.callback(companion.stop)
+        stack.enter_context(short_collections())
         stack.enter_context(stopped_by_one_signal())
         worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
         stack.callback(loop.stop)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from hardware.dice import Tumbler
 from hardware.ports import Press, Reading
@@ -67,6 +67,8 @@ class Companion:
         self._inbox: queue.SimpleQueue[Press | Reading | None] = queue.SimpleQueue()
         self._measuring: Measuring | None = None
         self._choosing: Choosing | None = None
+        self._kept_of: object = None
+        self._kept: dict[str, Any] = {}
         self._used_ms = -1.0
         """When the press began that something was done for already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
@@ -110,10 +112,11 @@ class Companion:
                 news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
                 news = None
+            document = self._document(ledger, records)
             measuring, choosing = self._measuring, self._choosing
             now = (ledger.seq, status, news, measuring, choosing)
             if now != told:
-                self._show(self._scene(ledger, status, news), heard=bool(records) or choosing != chosen)
+                self._show(self._scene(ledger, status, news, document), heard=bool(records) or choosing != chosen)
                 told, chosen = now, choosing
 
     def _complain(self) -> None:
@@ -128,9 +131,19 @@ class Companion:
             self._say(f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}: working again")
         self._troubles = troubles
 
-    def _scene(self, ledger: Ledger, status: Status, news: Record | None) -> Scene:
+    def _document(self, ledger: Ledger, records: tuple[Record, ...]) -> dict[str, Any]:
+        """The engine's document of the state: a record brings it along, and it is kept until there is another state.
+
+        To make it takes some games a millisecond or two, for which the referee might have to wait: one thread of Python computes at a time.
+        """
+        if ledger.state is not self._kept_of:
+            brought = getattr(records[-1].event, "state", None) if records and records[-1].seq == ledger.seq else None
+            self._kept_of, self._kept = ledger.state, brought or ledger.engine.state_document(ledger.state)
+        return self._kept
+
+    def _scene(self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]) -> Scene:
         """What to show now; a question that people are about to answer shows how far they are, whatever the camera sees meanwhile."""
-        scene, measuring, choosing = scene_of(ledger, status, news, self._board), self._measuring, self._choosing
+        scene, measuring, choosing = scene_of(ledger, status, news, self._board, document), self._measuring, self._choosing
         if ledger.question is None or ledger.paused:
             return scene
         if measuring and measuring.next and measuring.asks(ledger.question):

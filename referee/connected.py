@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -27,6 +27,9 @@ from hardware.settings import (
     button_pins,
 )
 from table.errors import InputError
+
+if TYPE_CHECKING:
+    from hardware.board import Hello
 
 PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
@@ -99,7 +102,7 @@ def _strip(settings: HardwareSettings, lamps: WledSettings | WledPresetsSettings
     with closing(open_port(lamps.device, lamps.baud, "hardware.lamps.device")) as port:
         found = identify(port, pause)
     if found is None:
-        return f"opened, but nothing answers at {lamps.baud} baud: is it the speed in WLED's sync settings, and are GPIO 1 and 3 free?", ""
+        return f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's sync settings say, and are GPIO 1 and 3 free?", ""
     said = f"WLED {found.version} with {found.lamps} lamps"
     if isinstance(lamps, WledPresetsSettings):
         return said, ""
@@ -110,14 +113,20 @@ def _strip(settings: HardwareSettings, lamps: WledSettings | WledPresetsSettings
     return f"{said}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without brightness and supply_ma", ""
 
 
-def _board(settings: HardwareSettings, part: str, pause: Callable[[float], object]) -> tuple[str, str]:
+def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> Hello:
+    """What the microcontroller says that it has; raises InputError where none answers."""
     from hardware.board import BAUD, identify
     from hardware.serial_port import open_port
 
     with closing(open_port(settings.board or "", BAUD, "hardware.board")) as port:
         found = identify(port, pause)
     if found is None:
-        return "", f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its program on it (docs/HARDWARE.md)?"
+        raise InputError(f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its program on it (docs/HARDWARE.md)?")
+    return found
+
+
+def _board(settings: HardwareSettings, part: str, pause: Callable[[float], object]) -> tuple[str, str]:
+    found = ask_board(settings, pause)
     match getattr(settings, part):
         case BoardLampsSettings(players=players) if players >= found.lamps:
             return "", f"hardware.lamps.players: expected {found.lamps - 1} or less, as the board has {found.lamps} lamps, got {players}"

@@ -1,4 +1,7 @@
-"""What lamps should tell: a pure function of the session's ledger, its latest record and what the referee does now."""
+"""What lamps should tell: a pure function of the session's ledger, its latest record and what the referee does now.
+
+`document` is everywhere the engine's document of the ledger's state, for whoever has it already: it takes longer to make than all else here.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,8 @@ from table.boards import Board, Chessboard, Coasters, Tiles
 if TYPE_CHECKING:
     from referee.loop import Status  # which shows a session, whose view tells what lamps show
 
+Document = dict[str, Any]
+
 HEAVIEST = 5
 """A tile of IceFloe carries this much; with more it sinks (ruling icefloe.3)."""
 
@@ -51,19 +56,20 @@ _LASTING: dict[Status, Signal] = {
 """Doings of the referee that are shown for as long as they last, whatever was ruled before."""
 
 
-def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board) -> Scene:
+def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board, document: Document | None = None) -> Scene:
     """What to show now; `news` is a record that has come since anything else was shown, None where there is none."""
+    document = document or ledger.engine.state_document(ledger.state)
     if (signal := _LASTING.get(status)) and news is None:
-        return Scene(signal, ledger.players, leader=_leader(ledger.engine.state_document(ledger.state), ledger.players))
-    return scene_of_record(ledger, news, board) if news else standing(ledger, board)
+        return Scene(signal, ledger.players, leader=_leader(document, ledger.players))
+    return scene_of_record(ledger, news, board, document) if news else standing(ledger, board, document)
 
 
-def standing(ledger: Ledger, board: Board | None) -> Scene:
+def standing(ledger: Ledger, board: Board | None, document: Document | None = None) -> Scene:
     """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
     if ledger.ended:
         return DARK
     players = ledger.players
-    document = ledger.engine.state_document(ledger.state)
+    document = document or ledger.engine.state_document(ledger.state)
     leader = _leader(document, players)
     if ledger.paused:
         return Scene("paused", players, leader=leader)
@@ -75,9 +81,9 @@ def standing(ledger: Ledger, board: Board | None) -> Scene:
     return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
 
 
-def scene_of_record(ledger: Ledger, record: Record, board: Board) -> Scene:
+def scene_of_record(ledger: Ledger, record: Record, board: Board, document: Document | None = None) -> Scene:
     """What a record shows when it has just come; `ledger` is the session after it."""
-    then = standing(ledger, board)
+    then = standing(ledger, board, document)
     match event := record.event:
         case Ruled():
             return _ruled(event, then, record.seq)
@@ -112,12 +118,12 @@ def _question(asked: Asked, players: tuple[str, ...], leader: str | None, marked
     return Scene("too close", players, of=tuple(player for player in players if player in close) or players, marks=marked)
 
 
-def _leader(document: dict[str, Any], players: tuple[str, ...]) -> str | None:
+def _leader(document: Document, players: tuple[str, ...]) -> str | None:
     leading = document.get("leading")
     return leading if leading in players else None
 
 
-def marks(document: dict[str, Any], board: Board | None) -> tuple[Mark, ...]:
+def marks(document: Document, board: Board | None) -> tuple[Mark, ...]:
     """What a state points at on this board (None: not known): lines of fire, the space that a Zamboni is to leave, tiles about to sink."""
     match board:
         case Chessboard():

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
@@ -46,6 +46,16 @@ class Observe(Protocol):
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable: ...
 
 
+class Pointed(NamedTuple):
+    """Which answer of which question somebody points at with a button; without a label at none."""
+
+    question: int
+    label: str
+
+
+NOWHERE = Pointed(0, "")
+
+
 @dataclass(frozen=True, slots=True)
 class Live:
     """What the referee sees and does at this moment; not kept.
@@ -53,6 +63,7 @@ class Live:
     `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
     first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
     `moved` are sentences about what is not where `table.json` says; with `held` nothing is ruled until people have said what to do.
+    `pointed` may be of a question that is closed already.
     """
 
     status: Status
@@ -63,6 +74,7 @@ class Live:
     observation: Observation | None = None
     moved: tuple[str, ...] = ()
     held: bool = False
+    pointed: Pointed = NOWHERE
 
 
 class Referee:
@@ -105,7 +117,6 @@ class Referee:
         self._open: Refused | OutOfSync | None = None
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
-        self._pointed = 0, ""
         self._changed = threading.Condition()
         self._latest = Live("waiting", "Waiting for the camera's first picture.")
         self._picture = LivePicture()
@@ -150,8 +161,10 @@ class Referee:
             self._tell_moved()
 
     def point_at(self, question: int, label: str) -> None:
-        """Say from the next frame on which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
-        self._pointed = question, label
+        """Say which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
+        with self._changed:
+            self._latest = replace(self._latest, pointed=Pointed(question, label), stamp=self._latest.stamp + 1)
+            self._changed.notify_all()
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
@@ -271,8 +284,7 @@ class Referee:
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
         asked, question = _asked(ledger), ledger.question.seq if ledger.question else 0
-        at, label = self._pointed
-        self._tell("asking", f"{asked.said} The button points at: {label}. Press rule to take it." if at == question and label else asked.said)
+        self._tell("asking", asked.said)
         if settled is None or not asked.until_moved:
             return
         if self._judged is None:

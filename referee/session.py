@@ -1,6 +1,7 @@
 """A session: the fold of its records, told to everybody who listens, changed by nothing but appending.
 
-A record is published only after it is on disk.  Safe to use from many threads.
+A record is published only after it is on disk.  Safe to use from many threads: who appends waits for who appends before, who only looks waits
+for nobody, however slow the disk is.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Session:
         self._viewed: tuple[Ledger | None, dict[str, Any]] = None, {}
         self._at_ms = records[-1].at_ms
         self._closed = False
-        self._changed = threading.Condition(threading.RLock())
+        self._writing = threading.Lock()
+        """Held for as long as a record is made and written; `_changed` within it, and only to publish."""
+        self._changed = threading.Condition()
         self.id = self._ledger.session
 
     @classmethod
@@ -124,7 +127,7 @@ class Session:
         written and None comes back, and whoever judged must judge again.  Raises LogFailed, and then nothing is shown;
         ValueError of the engine where moves do not follow from the state, and then nothing is written.
         """
-        with self._changed:
+        with self._writing:
             if self._closed:
                 raise ValueError("the session was closed")
             if after is not None and after != self._ledger.seq:
@@ -136,15 +139,17 @@ class Session:
         if hasattr(event, "state"):
             event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
-        self._ledger = apply(self._ledger, record)
-        self._records.append(record)
-        self._seen = record if shows_table(record) else self._seen
-        self._changed.notify_all()
+        ledger = apply(self._ledger, record)
+        with self._changed:
+            self._ledger = ledger
+            self._records.append(record)
+            self._seen = record if shows_table(record) else self._seen
+            self._changed.notify_all()
         return record
 
     def command(self, command: Command) -> Record:
         """Do what people say; raises InputError where it cannot be done now, in one line for them."""
-        with self._changed:
+        with self._writing:
             if self._closed or self._ledger.ended:
                 raise InputError(f"the session has ended: begin another one, or go on with it: rinkside play --resume {self.id}")
             event = self._event(command)
@@ -162,7 +167,7 @@ class Session:
 
         Raises InputError for what the game does not understand.
         """
-        with self._changed:
+        with self._writing:
             event = fact_of(self._ledger.engine.hear(self._ledger.state, said))
             if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
                 return None
@@ -170,7 +175,7 @@ class Session:
 
     def seat(self, event: SeatTaken | SeatFreed) -> None:
         """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
-        with self._changed:
+        with self._writing:
             if not (self._closed or self._ledger.ended):
                 self._append(event)
 
@@ -298,7 +303,7 @@ class Session:
 
     def end(self, reason: str = "") -> Record:
         """Say that nobody plays on in this session; its log stays."""
-        with self._changed:
+        with self._writing:
             return self._append(SessionEnded(reason=reason))
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
@@ -328,8 +333,8 @@ class Session:
             return self._closed
 
     def close(self) -> None:
-        """Wake and end all who listen.  The log stays open: it belongs to who opened it."""
-        with self._changed:
+        """Wake and end all who listen, once what is being written is on disk.  The log stays open: it belongs to who opened it."""
+        with self._writing, self._changed:
             self._closed = True
             self._changed.notify_all()
 

@@ -85,7 +85,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     last = records[-1]
     observation = seen.event.observation if seen is not None and isinstance(seen.event, Ruled | Asked) else None
     started = ledger.started
-    lamps = standing(ledger, ledger.board)
+    lamps = standing(ledger, ledger.board, state)
     return {
         "session": ledger.session,
         "seq": last.seq,

@@ -143,7 +143,7 @@ def _said(text: str) -> Any:
 
 
 def _reading(text: str) -> float:
-    number = text.replace(",", ".")
-    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4})?", number):
+    number = re.fullmatch(r"\+?([0-9]{1,4}(?:[.,][0-9]{1,4})?) ?(?:mm)?", text)
+    if number is None:
         raise Refusal(400, "bad_reading", f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was done.")
-    return float(number)
+    return float(number[1].replace(",", "."))

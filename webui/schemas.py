@@ -212,6 +212,7 @@ SCHEMAS: dict[str, Schema] = {
             at_ms=WHOLE,
             moved=many(TEXT),
             held=YES,
+            pointed=fields("The answer that a button points at; without a label none, or of a question that is closed.", question=WHOLE, label=TEXT),
         ),
     ),
     "Measurement": fields(

@@ -33,7 +33,7 @@ def moment(live: LivePort) -> dict[str, Any]:
     """What the referee does now, as plain data: in the state, and told as `live`."""
     now = live.latest
     names = ("status", "said", "frame_seq", "at_ms", "moved", "held")
-    return {name: getattr(now, name) for name in names}
+    return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
 
 
 class Bulletin:

@@ -17,7 +17,8 @@ DICE = ((11, 12, 13, 14, 15, 16, 17),)  # top left, middle left, bottom left, ce
 BUTTONS = {"die": 18, "rule": 19, "appeal": 20, "next": 21}
 BUZZER = 22
 PIPS = ("0000000", "0001000", "1000001", "1001001", "1010101", "1011101", "1110111")
-LONGEST = 1000
+LONGEST = 1000  # bytes of a line; what is longer is cut off, and does nothing
+LONGEST_MS = 10000  # of a sound or a silence
 
 
 class Board:
@@ -58,8 +59,8 @@ class Board:
                 for pin, lit in zip(die, PIPS[face]):
                     pin.value(int(lit))
             if "beeps" in said:
-                self.beeps, self.beep_ends = [(int(on), int(hold_ms)) for on, hold_ms in said["beeps"]], time.ticks_ms()
-        except (ValueError, TypeError, AttributeError, IndexError):
+                self.beeps, self.beep_ends = [(int(on), min(int(hold_ms), LONGEST_MS)) for on, hold_ms in said["beeps"]], time.ticks_ms()
+        except (ValueError, TypeError, AttributeError, IndexError, OverflowError):
             pass
 
     def step(self):

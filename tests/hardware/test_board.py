@@ -50,8 +50,34 @@ def linked(pico, plugged, pump_until, monkeypatch):
     monkeypatch.setattr(board, "ASK_S", 0.01)
     double = plugged(Sketch(pico))
     link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
-    pump_until(double, lambda: not link.trouble)
+    pump_until(double, lambda: link.answered)
     yield double, link
+    link.close()
+
+
+def test_a_board_may_take_its_time_to_start_but_not_for_ever(plugged, monkeypatch):
+    class Empty:
+        def feed(self, _byte):
+            return b""
+
+        def restart(self):
+            pass
+
+    double = plugged(Empty())
+    monkeypatch.setattr(board, "POLL_S", 0.001)
+    monkeypatch.setattr(board, "STARTS_S", 3600.0)
+    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    while b"hello" not in double.sent:
+        assert double.pump(20.0)
+    assert link.trouble == ""
+    link.close()
+    monkeypatch.setattr(board, "STARTS_S", 0.001)
+    link = Link(lambda: open_port(str(double.path), board.BAUD, "hardware.board"))
+    while not link.trouble:
+        assert link._thread.is_alive()
+    assert link.trouble == f"{double.path}: no board answers: is its program on it?"
+    with pytest.raises(DeviceLost, match="no board answers"):
+        BoardLamps(link, 2).step(SCENE, 0)
     link.close()
 
 
@@ -80,6 +106,9 @@ def test_the_sketch_does_nothing_for_what_it_does_not_know(pico):
         '{"dice": ["a"]}',
         '{"beeps": 1}',
         '{"beeps": [[1]]}',
+        '{"beeps": [[1, 1e400]]}',
+        '{"dice": [-9]}',
+        "[" * 900,
     )
     for line in (*broken, '{"unknown": 1}', '{"lamps": []}', '{"dice": []}', '{"beeps": []}'):
         sketch.hear(line.encode())
@@ -106,6 +135,23 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     assert not yellow()
     pump_until(double, yellow)
     assert link.trouble == ""
+
+
+def test_a_line_that_was_broken_on_the_way_is_made_good(linked, pico, pump_until, monkeypatch):
+    double, link = linked
+    monkeypatch.setattr(board, "AGAIN_S", 0.02)
+    dice, lamps = BoardDice(link, 1), BoardLamps(link, 2)
+    dice.show((3,))
+    lamps.step(SCENE, 0)
+    pump_until(double, lambda: pico.pins[14].level and pico.pins[5].duty)
+    for pin in pico.pins.values():
+        pin.level = pin.duty = 0
+    pump_until(double, lambda: pico.pins[14].level and pico.pins[5].duty)
+    BoardBuzzer(link).play(SCENE)
+    pump_until(double, lambda: b"beeps" in double.sent)
+    double.sent.clear()
+    pump_until(double, lambda: double.sent.count(b"lamps") == 3)
+    assert b"beeps" not in double.sent, "nobody hears a beep again"
 
 
 def test_only_what_changed_is_sent(linked, pump_until):
@@ -144,6 +190,19 @@ def test_buttons_are_heard(linked, pico):
     buttons.close()
 
 
+def test_no_beep_is_endless(linked, pico):
+    """MicroPython's clock knows no times beyond six days."""
+    double, link = linked
+    pico.time.now_ms = 0
+    double.firmware.board.hear(b'{"beeps": [[1, 99999999999999], [0, 5]]}')
+    sounds = []
+    for pico.time.now_ms in (0, 9_999, 10_000, 10_005):
+        double.firmware.board.step()
+        sounds.append(pico.pins[22].level)
+    assert sounds == [1, 1, 0, 0]
+    assert not link.trouble
+
+
 @pytest.mark.parametrize("begun_ms", [0, 2**29 + 5, 2**30 - 700], ids=["at the start", "after six days", "as its clock begins again"])
 def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     double, link = linked
@@ -159,5 +218,5 @@ def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     assert sounds[-1] == 0
     double.unplug()
     double.plug()
-    pump_until(double, lambda: not link.trouble)
+    pump_until(double, lambda: link.answered)
     assert double.firmware.board.beeps == [], "an old beep is not played again"

@@ -9,9 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from hardware import serial_port
+from hardware.board import BoardButtons
 from hardware.fakes import FakeButtons, FakeCalliper
 from hardware.gpio import GpioButtons
+from hardware.lanterns import lanterns
 from hardware.ports import Press
+from hardware.scenes import LAMP_RGB
 from hardware.worker import Shown
 from referee import commands_hardware, connected
 from referee.cli import main
@@ -94,7 +97,7 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
     assert "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice included, got 101" in said
     monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "list", settings=settings)
-    assert "opened, but nothing answers at 115200 baud" in said
+    assert "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say" in said
     assert code == 0
 
 
@@ -151,7 +154,8 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
         "'camera lost': three short, two long?",
         "show a 6",
         "three beeps",
-        "die: short",
+        "Press appeal.",
+        "die: down",
         "rule: long",
         "12.34 mm",
         "Everything works.",
@@ -161,8 +165,9 @@ def test_everything_is_tried_and_asked_for(rinkside, monkeypatch):
 
 def _press(buttons, tell):
     buttons._tell = tell
-    buttons.press("die")
     buttons.press("rule", held_ms=900)
+    for name in ("appeal", "next", "die"):
+        buttons.press(name)
 
 
 def _measure(calliper, tell):
@@ -175,7 +180,23 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
     settings = 'lamps = { kind = "fake" }\nbuttons = { kind = "fake" }'
     code, said = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
     assert code == 1
-    assert said.splitlines()[-1] == "Not working: the lamp of player 1; the buttons"
+    buttons = "the button 'rule'; the button 'appeal'; the button 'next'; the button 'die'"
+    assert said.splitlines()[-1] == f"Not working: the lamp of player 1; {buttons}"
+
+
+def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monkeypatch):
+    double = plugged(Board(HELLO))
+    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(BoardButtons, "listen", lambda _self, tell: tell(Press("die", "down", 0.0)))
+    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    settings = f'board = "{double.path}"\nbuttons = {{ kind = "board" }}'
+    code, said = rinkside("hardware", "check", settings=settings)
+    assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == ["Press die.", "  die: down", "Press next."]
+    assert code == 1
+    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
+    code, said = rinkside("hardware", "check", settings=settings)
+    assert (code, said.count("\n")) == (2, 1)
+    assert said.startswith("rinkside: hardware.board: expected a board that answers, got none at ")
 
 
 def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
@@ -200,6 +221,24 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
         "Press die.",
     ]
     assert said.splitlines()[-1] == "Not working: the button 'appeal'; the button 'next'; the button 'die'"
+
+
+def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
+    """Each colour alone on its own lamp, so that swapped and missing wires are found."""
+    lit, asked = [], []
+    monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
+    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text)
+    settings = 'pins = "mock"\nlamps = { kind = "gpio", players = [[5, 6, 7], 8, [9, 10, 11]], verdict = [12, 13, 16] }'
+    code, said = rinkside("hardware", "check", settings=settings)
+    assert (code, said.splitlines()[-1]) == (1, "Not working: the green of player 3")
+    for seat in (1, 3):
+        for colour in ("red", "green", "blue"):
+            (scene,) = [scene for text, scene in asked if text == f"Is the lamp of player {seat} {colour}?"]
+            shown = [lantern.lit for lantern in lanterns(scene, 1799, 3)]
+            assert shown[seat - 1] == pytest.approx(LAMP_RGB[colour], abs=1)
+            assert {rgb for at, rgb in enumerate(shown) if at != seat - 1} == {(0, 0, 0)}
+    assert not any("player 2 red" in text for text, _ in asked)
+    assert "Is this 'refused': three short flashes, the verdict in red?" in [text for text, _ in asked]
 
 
 def test_there_must_be_something_to_try(rinkside):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hardware.board import BoardDice, BoardLamps
-from hardware.buzzer import Beeps, beeps
+from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps
+from hardware.buzzer import Beeps, TerminalBell, beeps
+from hardware.calliper import SerialCalliper
 from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
 from hardware.rig import StripDice, open_rig
@@ -38,11 +39,24 @@ def part(real, name):
 
 
 class SilentLink:
-    """A link to a board that takes everything."""
+    """A link to a board that takes everything, and has a button."""
 
     trouble = ""
 
     def send(self, key, value, lasting=True):
+        pass
+
+    def listen(self, edge):
+        self.edge = edge
+
+
+class Mute:
+    """What is behind a calliper's port: it takes nothing, and says what the test says."""
+
+    def feed(self, _byte):
+        return b""
+
+    def restart(self):
         pass
 
 
@@ -65,17 +79,46 @@ DICE = {
     "wled": lambda _: StripDice(2),
     "real": lambda request: part(request("real"), "dice"),
 }
-BUTTONS = {
-    "fake": lambda _: FakeButtons(),
-    "gpio": lambda request: GpioButtons(request("pins"), {"die": 5}),
-    "real": lambda request: part(request("real"), "buttons"),
-}
 BUZZERS = {
     "fake": lambda _: FakeBuzzer(),
     "gpio": lambda request: GpioBuzzer(request("pins"), 18),
+    "board": lambda _: BoardBuzzer(SilentLink()),
+    "terminal": lambda _: TerminalBell(lambda _text: None),
     "real": lambda request: part(request("real"), "buzzer"),
 }
-CALLIPERS = {"fake": lambda _: FakeCalliper(), "real": lambda request: part(request("real"), "calliper")}
+
+
+def fake_buttons(_request):
+    """Buttons, and what presses `die` or lets it go; the fake has a clock of its own and does both at once."""
+    buttons = FakeButtons()
+    return buttons, lambda down: buttons.press("die") if down else None
+
+
+def gpio_buttons(request):
+    pins = request("pins")
+    buttons = GpioButtons(pins, {"die": 5})
+    return buttons, lambda down: pins.pin(5).drive_low() if down else pins.pin(5).drive_high()
+
+
+def board_buttons(_request):
+    link = SilentLink()
+    return BoardButtons(link), lambda down: link.edge("die", down)
+
+
+def fake_calliper(_request):
+    calliper = FakeCalliper()
+    return calliper, calliper.send
+
+
+def serial_calliper(request):
+    double = request("plugged")(Mute())
+    calliper = SerialCalliper(lambda: open_port(str(double.path), 9600, "hardware.calliper.device"))
+    return calliper, lambda line: double.say(f"{line}\r".encode())
+
+
+BUTTONS = {"fake": fake_buttons, "gpio": gpio_buttons, "board": board_buttons, "real": lambda request: (part(request("real"), "buttons"), None)}
+CALLIPERS = {"fake": fake_calliper, "serial": serial_calliper, "real": lambda request: (part(request("real"), "calliper"), None)}
+"""With what presses or sends; nobody does that to real ones here."""
 
 
 def backends(of):
@@ -110,11 +153,18 @@ def test_dice_show_values_of_a_die_and_nothing_else(make, request):
 
 
 @backends(BUTTONS)
-def test_buttons_say_nothing_by_themselves(make, request):
-    buttons = make(request.getfixturevalue)
+def test_buttons_tell_of_presses_and_of_nothing_else(make, request):
+    buttons, contact = make(request.getfixturevalue)
     told = queue.Queue()
     buttons.listen(told.put)
     assert buttons.trouble == ""
+    if contact:
+        contact(True)
+        down = told.get(timeout=20)
+        contact(False)
+        after = told.get(timeout=20)
+        assert (down.button, down.kind, after.button, after.at_ms) == ("die", "down", "die", down.at_ms)
+        assert after.kind in ("short", "long"), "a machine that stands still makes a press long"
     buttons.close()
     assert told.empty()
 
@@ -129,11 +179,15 @@ def test_a_buzzer_takes_every_signal_at_once(make, request):
 
 
 @backends(CALLIPERS)
-def test_callipers_say_nothing_by_themselves(make, request):
-    calliper = make(request.getfixturevalue)
+def test_callipers_tell_of_lengths_and_of_nothing_else(make, request):
+    calliper, send = make(request.getfixturevalue)
     told = queue.Queue()
     calliper.listen(told.put)
     assert calliper.trouble == ""
+    if send:
+        for line in ("01A+0012.340", "-1", "hello", "1001", "0.5 in"):
+            send(line)
+        assert [told.get(timeout=20).mm for _ in range(2)] == [12.34, 12.7]
     calliper.close()
     assert told.empty()
 

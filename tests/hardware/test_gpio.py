@@ -132,13 +132,21 @@ def test_no_permission_on_the_pins_says_what_to_do(lgpio, monkeypatch, tmp_path,
     (tmp_path / "gpiochip0").touch()
     monkeypatch.setattr(gpio, "DEV", tmp_path)
     monkeypatch.setattr(gpio.os, "access", lambda path, _mode: may or path == ".")
+    monkeypatch.delenv("LG_WD", raising=False)
     lgpio("can not open gpiochip")
     with pytest.raises(InputError) as caught:
         open_pins("lgpio")
     assert str(caught.value) == f"hardware.pins: expected pins that lgpio can use, but it says: can not open gpiochip; {what}"
 
 
-@pytest.mark.parametrize("runtime", ["", "/run/rinkside"])
+def test_a_folder_of_lgpio_that_is_not_there_is_named(lgpio, monkeypatch):
+    monkeypatch.setattr(gpio.os, "environ", {"LG_WD": "/not/there"})
+    lgpio("can not create pipe")
+    with pytest.raises(InputError, match=r"but it says: can not create pipe; set LG_WD to a folder that may be written to, it is '/not/there'$"):
+        open_pins("lgpio")
+
+
+@pytest.mark.parametrize("runtime", ["", "/run/rinkside", "/run/rinkside:/run/other"])
 def test_lgpio_is_given_a_folder_that_it_may_write_to(lgpio, monkeypatch, tmp_path, runtime):
     """A service begins in `/`, where lgpio cannot make its pipe."""
     monkeypatch.setattr(gpio.tempfile, "mkdtemp", lambda prefix: f"{tmp_path}/{prefix}1")
@@ -146,7 +154,7 @@ def test_lgpio_is_given_a_folder_that_it_may_write_to(lgpio, monkeypatch, tmp_pa
     monkeypatch.setattr(gpio.os, "environ", {"RUNTIME_DIRECTORY": runtime})
     lgpio("")
     assert open_pins("lgpio") == "pins"
-    assert gpio.os.environ["LG_WD"] == (runtime or f"{tmp_path}/rinkside-1")
+    assert gpio.os.environ["LG_WD"] == (runtime.split(":")[0] or f"{tmp_path}/rinkside-1")
     gpio.os.environ["LG_WD"] = "/named/by/hand"
     open_pins("lgpio")
     assert gpio.os.environ["LG_WD"] == "/named/by/hand"

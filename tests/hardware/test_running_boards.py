@@ -1,6 +1,7 @@
 """Both example sketches as they run: their own loops at the other end of a pseudo-terminal, through power cuts.
 
-The Pico's runs in a thread, with MicroPython's modules stood in for; the Arduino's is compiled against a core that is stood in for.
+The Pico's runs in a thread, with MicroPython's modules stood in for.  The Arduino's runs twice: compiled for this computer against a core that is
+stood in for, and compiled for an Uno against Arduino's own, on a simulated ATmega328P.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import queue
+import re
 import select
 import shutil
 import subprocess
@@ -28,6 +30,15 @@ from hardware.serial_port import open_port
 
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "docs" / "boards" / "rinkside_board"
+PAGE = HERE.parents[1] / "docs" / "HARDWARE.md"
+CORE = Path("/usr/share/arduino/hardware/arduino/avr")
+"""Where Debian keeps Arduino's core."""
+UNO = ("-mmcu=atmega328p", "-DF_CPU=16000000L", "-DARDUINO=10819", "-DARDUINO_AVR_UNO", "-DARDUINO_ARCH_AVR", "-Os", "-flto")
+"""As the core's own platform.txt and boards.txt have it."""
+FLASH_BYTES, RAM_BYTES = 32256, 2048
+"""Of an Uno, less the loader of programs."""
+SPARE_BYTES = 512
+"""Of its memory, never used whatever the sketch is told."""
 PATIENCE_S = 20.0
 PLAYERS = ("red", "yellow")
 SCENE = Scene("over", PLAYERS, of=("yellow",))
@@ -113,19 +124,20 @@ class Pico(Running):
 
 
 class Uno(Running):
-    """Arduino's sketch, compiled, in a process."""
+    """Arduino's sketch, compiled, in a process; the pins are bytes of a file."""
 
     BUTTONS: ClassVar = {"die": 14, "rule": 15, "appeal": 16, "next": 17}
 
     def __init__(self, path, program, pins):
-        self.program, self.pins_path = program, pins
+        """`program` and its words; the file of pins is its last one."""
+        self.command = [*program, pins]
         pins.write_bytes(bytes(40))
         with pins.open("r+b") as file:
             self.pins = mmap.mmap(file.fileno(), 40)
         super().__init__(path)
 
     def start(self):
-        self.process = subprocess.Popen([self.program, self.pins_path], stdin=self.master, stdout=self.master, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(self.command, stdin=self.master, stdout=self.master, stderr=subprocess.PIPE)
 
     def stop(self):
         early = self.process.poll()
@@ -149,19 +161,57 @@ class Uno(Running):
         self.pins[self.BUTTONS[button]] = 0 if down else 255
 
 
+def run(compiler, *words):
+    """What a compiler says, which finds nothing wrong."""
+    done = subprocess.run([compiler, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+STRICT = ("-Wall", "-Wextra", "-Werror")
+
+
+@pytest.fixture(scope="session")
+def here_program(tmp_path_factory):
+    """The sketch, for this computer."""
+    compiler = shutil.which("g++") or pytest.skip("no g++ to compile the Arduino's sketch with")
+    program = tmp_path_factory.mktemp("here") / "uno"
+    run(compiler, "-std=c++17", *STRICT, "-I", SKETCH, "-I", HERE / "arduino", HERE / "arduino" / "main.cpp", "-o", program)
+    return [program]
+
+
 @pytest.fixture(scope="session")
 def uno_program(tmp_path_factory):
-    compiler = shutil.which("g++") or pytest.skip("no g++ to compile the Arduino's sketch with")
-    program = tmp_path_factory.mktemp("uno") / "uno"
-    sources = ["-I", SKETCH, "-I", HERE / "arduino", HERE / "arduino" / "main.cpp"]
-    compiled = subprocess.run(
-        [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", *sources, "-o", program], capture_output=True, text=True, check=False
-    )
-    assert compiled.returncode == 0, compiled.stderr
-    return program
+    """The sketch, for an Uno, with Arduino's own core."""
+    if not (shutil.which("avr-g++") and CORE.is_dir()):
+        pytest.skip("no compiler for an Uno (sudo apt install gcc-avr avr-libc arduino-core-avr)")
+    folder = tmp_path_factory.mktemp("uno")
+    core = sorted((CORE / "cores" / "arduino").glob("*.c*")) + sorted((CORE / "cores" / "arduino").glob("*.S"))
+    include = ("-I", CORE / "cores" / "arduino", "-I", CORE / "variants" / "standard")
+    cpp = ("-std=gnu++11", "-fno-exceptions", "-fno-threadsafe-statics", "-ffunction-sections", "-fdata-sections")
+    objects = [folder / f"{path.name}.o" for path in core]
+    for path, out in zip(core, objects, strict=True):
+        # The core's own warnings are its own; this compiler's <float.h> knows DECIMAL_DIG in C only.
+        words = (*cpp, "-fpermissive", "-DDECIMAL_DIG=__DECIMAL_DIG__") if path.suffix == ".cpp" else ()
+        run("avr-g++" if path.suffix == ".cpp" else "avr-gcc", *UNO, *include, *words, "-w", "-c", path, "-o", out)
+    sketch = folder / "sketch.o"
+    run("avr-g++", *UNO, *include, *cpp, *STRICT, "-include", "Arduino.h", "-x", "c++", "-c", SKETCH / "rinkside_board.ino", "-o", sketch)
+    run("avr-gcc", *UNO, "-Wl,--gc-sections", sketch, *objects, "-lm", "-o", folder / "uno.elf")
+    return folder / "uno.elf"
 
 
-@pytest.fixture(params=["pico", "uno"])
+@pytest.fixture(scope="session")
+def atmega_program(uno_program, tmp_path_factory):
+    """A simulated ATmega328P with the sketch on it."""
+    compiler = shutil.which("gcc")
+    if not (compiler and Path("/usr/include/simavr").is_dir()):
+        pytest.skip("no simulator of an ATmega328P (sudo apt install gcc libsimavr-dev)")
+    program = tmp_path_factory.mktemp("atmega") / "atmega"
+    run(compiler, "-O2", *STRICT, HERE / "arduino" / "atmega.c", "-lsimavr", "-o", program)
+    return [program, uno_program]
+
+
+@pytest.fixture(params=["pico", "here", "atmega"])
 def powered(request, tmp_path, monkeypatch):
     for name in ("POLL_S", "RETRY_S"):
         monkeypatch.setattr(board, name, 0.002)
@@ -170,7 +220,7 @@ def powered(request, tmp_path, monkeypatch):
     if request.param == "pico":
         running = Pico(path, request.getfixturevalue("pico"))
     else:
-        running = Uno(path, request.getfixturevalue("uno_program"), tmp_path / "pins")
+        running = Uno(path, request.getfixturevalue(f"{request.param}_program"), tmp_path / "pins")
     link = Link(lambda: open_port(str(path), board.BAUD, "hardware.board"))
     yield running, link
     link.close()
@@ -189,7 +239,7 @@ def until(condition):
 def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powered):
     running, link = powered
     lamps, dice = BoardLamps(link, 2), BoardDice(link, 1)
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     lamps.step(SCENE, 0)
     until(lambda: running.yellow() == LAMP_RGB["yellow"])
     for face in range(1, 7):
@@ -206,7 +256,7 @@ def test_a_board_shows_what_it_is_told_and_shows_it_again_after_a_power_cut(powe
 
 def test_every_button_of_a_board_is_heard(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     buttons, told = BoardButtons(link), queue.Queue()
     buttons.listen(told.put)
     for button in running.BUTTONS:
@@ -220,15 +270,41 @@ def test_every_button_of_a_board_is_heard(powered):
 
 def test_a_board_beeps_as_often_as_it_is_told(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     BoardBuzzer(link).play(Scene("choice", PLAYERS, count=2))
     for sounds in (True, False, True, False):
         until(lambda sounds=sounds: running.sounds() == sounds)
 
 
+def test_the_sketch_fits_an_uno(uno_program):
+    """Without a warning, too: they are errors here."""
+    text, data, bss = map(int, run("avr-size", uno_program).splitlines()[1].split()[:3])
+    assert text + data < FLASH_BYTES
+    assert data + bss < RAM_BYTES - SPARE_BYTES
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    said = re.search(r"takes ([\d,]+) of its 32,256 bytes for programs and ([\d,]+) of its 2,048 bytes of memory", page)
+    assert [int(number.replace(",", "")) for number in said.groups()] == pytest.approx([text + data, data + bss], rel=0.1)
+
+
+def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
+    """What is left between variables and stack, after the longest lines that it obeys."""
+    uno = Uno(tmp_path / "tty", atmega_program, tmp_path / "pins")
+    link = Link(lambda: open_port(str(uno.path), board.BAUD, "hardware.board"))
+    try:
+        until(lambda: link.answered)
+        link.send("beeps", [[1, 100]] * 23, lasting=False)
+        until(uno.sounds)
+        BoardLamps(link, 2).step(SCENE, 0)
+        until(lambda: uno.yellow() == LAMP_RGB["yellow"])
+        assert uno.pins[20] + 256 * uno.pins[21] > SPARE_BYTES, "bytes that were never touched"
+    finally:
+        link.close()
+        uno.unplug()
+
+
 def test_noise_on_the_line_does_nothing(powered):
     running, link = powered
-    until(lambda: not link.trouble)
+    until(lambda: link.answered)
     link._port.write(b"x" * 5000 + b'\n{"dice": [9]}\n{"lamps": 3}\n{"lamps": [[1,\n{"dice": [2\n\n\xff\n')
     BoardDice(link, 1).show((4,))
     until(lambda: running.pips() == PIPS[4])

@@ -132,8 +132,16 @@ def test_no_permission_says_what_to_do(outline, monkeypatch):
         opened(outline, board="/dev/ttyACM0", buttons={"kind": "board"})
 
 
+def test_two_names_of_one_port_are_one_port(tmp_path):
+    (tmp_path / "ttyUSB0").touch()
+    (tmp_path / "by-id").symlink_to(tmp_path / "ttyUSB0")
+    table = {"board": str(tmp_path / "ttyUSB0"), "calliper": {"kind": "serial", "device": str(tmp_path / "by-id")}}
+    with pytest.raises(InputError, match=r"hardware\.board: expected a port of its own, got '.*USB0', which hardware\.calliper\.device uses already"):
+        parse_settings({"hardware": table}, "rinkside.toml")
+
+
 def test_a_file_is_no_port(outline, tmp_path):
     (tmp_path / "file").touch()
     assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
-    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a serial port, got .*ioctl"):
+    with pytest.raises(InputError, match=r"^hardware\.lamps\.device: expected a serial port \(there are: .*\), got .*ioctl"):
         opened(outline, lamps={"kind": "wled", "device": str(tmp_path / "file"), "leds": 93})

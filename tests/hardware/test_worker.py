@@ -12,7 +12,7 @@ from hardware.ports import DeviceLost
 from hardware.scenes import DARK, LAMP_RGB, Scene
 from hardware.serial_port import open_port
 from hardware.strip import Strip
-from hardware.wled import WledStrip
+from hardware.wled import WledPresets, WledStrip
 from hardware.worker import Shown
 from table.errors import InputError
 
@@ -129,6 +129,22 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline,
     assert LAMP_RGB["blue"] == (0, 0, 255)
     shown.close()
     pump_until(wled, lambda: set(wled.firmware.pixels) == {(0, 0, 0)})
+
+
+def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_until, monkeypatch):
+    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    shown = Shown(lambda: WledPresets(open_port(str(wled.path), 115200, "hardware.lamps.device"), {"turn": 3, "refused": 7}))
+    shown.show(RED)
+    pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
+    wled.unplug()
+    shown.show(Scene("refused"))
+    while "gone" not in shown.trouble and "not there" not in shown.trouble:
+        assert shown._thread.is_alive()
+    wled.plug()
+    pump_until(wled, lambda: wled.firmware.states)
+    assert [state.get("ps") for state in wled.firmware.states] == [7], "nothing of the old scene"
+    shown.close()
+    pump_until(wled, lambda: wled.firmware.states[-1] == {"on": False})
 
 
 def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -149,6 +150,21 @@ def test_lamps_follow_what_settings_name(folder: Path, tmp_path: Path) -> None:
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 4)
     assert strip.firmware.shown >= 2
     assert set(strip.firmware.pixels) == {(0, 0, 0)}, "dark in the end"
+
+
+def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was loaded before is not gone through again while the referee looks on."""
+    through: list[int] = []
+
+    def observe_and_count(frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation:
+        through.append(len(gc.get_objects()))
+        return observe(frame, setup, reference)
+
+    before = len(gc.get_objects())
+    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_count)
+    assert referee(folder, "--json").exit_code == 0
+    assert max(through) < before / 5
+    assert gc.get_freeze_count() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

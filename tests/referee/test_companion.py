@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from dataclasses import replace
 
 import pytest
@@ -261,3 +262,30 @@ def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig
     session.command(Correct(record=ruled.seq, moves=()))
     assert said.get(timeout=PATIENCE_S) == "The ruling is corrected."
     assert said.empty()
+
+
+def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, session, eyes, games, monkeypatch):
+    """The state's document takes long in some games, and only one thread computes at a time."""
+    made, usual = [], games["pegs"].state_document
+
+    def slowly(state):
+        made.append(threading.current_thread().name)
+        return usual(state)
+
+    monkeypatch.setattr(games["pegs"], "state_document", slowly)
+    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    beside = Companion(rig, session, eyes, BOARD)
+    beside.start()
+    rig.lamps.wait_for(turn("red"))
+    for player, following in (("red", "blue"), ("blue", "red")):
+        record = put(session, player)
+        rig.lamps.wait_for(Scene("accepted", PLAYERS, of=(player,), then=turn(following), news=record.seq))
+        for status, signal in (("settling", "settling"), ("hand over the board", "hand")):
+            seen = len(rig.lamps.scenes)
+            eyes.latest = replace(eyes.latest, status=status)
+            rig.lamps.wait_for(Scene(signal, PLAYERS), after=seen)
+        eyes.latest = replace(eyes.latest, status="waiting")
+    session.command(Pause())
+    rig.lamps.wait_for(Scene("paused", PLAYERS))
+    beside.stop()
+    assert made.count("_tell") == 1, "at the start"

@@ -92,20 +92,21 @@ def test_an_input_that_nobody_understands_ends_it_with_its_line(session, seen):
         referee(session, seen(500), inputs=[Input(100, {"sung": True}, "inputs.jsonl: line 3")]).run()
 
 
-def test_what_a_button_points_at_is_said_of_its_own_question_only(session, seen, piece):
-    leans, said = piece("red", 50, 50, pose="leaning"), []
-    points = {1000: (2, "it counts"), 2000: (2, ""), 3000: (1, "of another question")}
+def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(session, seen, piece):
+    leans, told = piece("red", 50, 50, pose="leaning"), []
+    points = {1000: (2, "it counts"), 2000: (2, "")}
 
     def meanwhile(at_ms):
+        before = eyes.latest
         if at_ms in points:
-            said.append(eyes.latest.said)
             eyes.point_at(*points[at_ms])
+            assert eyes.wait(before.stamp, 0.0).pointed == points[at_ms]
+        told.append((at_ms, eyes.latest.pointed, eyes.latest.said))
 
-    eyes = referee(session, *(seen(at_ms, leans) for at_ms in range(0, 4000, 250)), meanwhile=meanwhile)
+    eyes = referee(session, *(seen(at_ms, leans) for at_ms in range(0, 3000, 250)), meanwhile=meanwhile)
     eyes.run()
-    question = "Does the leaning piece count?"
-    assert said == [question, f"{question} The button points at: it counts. Press rule to take it.", question]
-    assert eyes.latest.status == "ended"
+    assert {at_ms for at_ms, pointed, _ in told if pointed == points[1000]} == {1000, 1250, 1500, 1750}
+    assert {said for at_ms, _, said in told if at_ms >= 1000} == {"Does the leaning piece count?"}
 
 
 class Strict:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
+from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
 from referee.events import Asked, Ruled
 from referee.frames import RETRY_S
 from referee.log import LogFailed
@@ -355,3 +355,23 @@ def test_a_session_that_ends_ends_the_referee(referee, session, hold, red):
     eyes.run()
     assert rulings(session) == []
     assert eyes.latest.said == "The session has ended."
+
+
+def test_the_referee_looks_on_while_a_button_is_written_down(referee, session, log, seen, hold, red, blue, monkeypatch):
+    """A disk may take long; only who has something to write waits for it."""
+    append, begun, may = log.append, threading.Event(), threading.Event()
+
+    def slowly(*words, **more):
+        begun.set()
+        assert may.wait(20), "the referee waited for the disk"
+        return append(*words, **more)
+
+    def press():
+        monkeypatch.setattr(log, "append", slowly)
+        presser.start()
+        assert begun.wait(20)
+
+    presser = threading.Thread(target=session.command, args=(Roll(dice=1, decided_by="a button"),))
+    under_a_hand = [seen(1000 + 250 * step, red, hand=True) for step in range(8)]
+    referee(*hold(0, red), press, *hold(500, red), *under_a_hand, may.set, presser.join, *hold(4000, red, blue)).run()
+    assert [type(record.event).__name__ for record in session.records()[1:]] == ["Ruled", "Noted", "Ruled"]

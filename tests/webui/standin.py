@@ -1,7 +1,7 @@
 """The panel over the stand-ins of standins.py, as a process of its own: prints its address and its codes, then obeys lines on stdin.
 
-A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment; each is answered with
-the commands that the session has had, as JSON.
+A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment,
+{"pointed": [17, "equal"]} the answer that a button points at; each is answered with the commands that the session has had, as JSON.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def obey():
         with come:
             session.shown |= wanted.get("view", {})
             live.become(**wanted.get("live", {}))
+            if "pointed" in wanted:
+                live.point_at(*wanted["pointed"])
             if wanted.get("record"):
                 session.kept += standins.records(session.kept[-1].seq + 1, session.kept[-1].seq + 1)
             come.notify_all()

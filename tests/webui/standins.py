@@ -16,7 +16,7 @@ from referee.command import Command
 from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
 from referee.guides import LensGuide
 from referee.log import Log
-from referee.loop import Live
+from referee.loop import Live, Pointed
 from referee.moved import Wish
 from referee.preparing import Job, Step
 from referee.reread import Reread, Told
@@ -306,6 +306,9 @@ class FakeLive:
 
     def become(self, **changed: Any) -> None:
         self.latest = replace(self.latest, stamp=self.latest.stamp + 1, **changed)
+
+    def point_at(self, question: int, label: str) -> None:
+        self.become(pointed=Pointed(question, label))
 
     def jpeg(self) -> bytes | None:
         return self.picture

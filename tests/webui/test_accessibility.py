@@ -123,6 +123,7 @@ def served():
 def test_no_page_has_violations(page, served, apps, session, live, question, name, path, who):
     if who == "asked":
         session.shown |= {"question": question, "phase": "asking", "next": None}
+        live.point_at(question["seq"], question["choices"][1]["label"])
     if who == "lost":
         live.become(status="camera lost", said="The camera is lost (no cable).", moved=("card 2 lies 4.1 mm from where it was",), held=True)
     app = apps[name]()

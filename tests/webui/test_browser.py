@@ -109,6 +109,42 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
     assert browser.complaints == []
 
 
+def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_keys_stay_where_they_are(browser, panel, question):
+    open_as_host(browser, panel)
+    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    browser.until("document.querySelector('.choices button')")
+    browser.until("document.querySelector('#spoken').textContent.endsWith('which one is nearer?')")
+    browser.run("document.querySelector('#answer-name').focus()")
+    for place, choice in enumerate(question["choices"], 1):
+        panel.change(pointed=[17, choice["label"]])
+        browser.until(f"document.querySelector('.choices [aria-current]')?.value === {choice['label']!r}")
+        browser.until(f"document.querySelector('#spoken').textContent.startsWith('The button points at answer {place} of 3')")
+        assert browser.run("document.querySelectorAll('.choices [aria-current]').length") == 1
+    browser.run("document.querySelector('#choice-2').focus()")
+    panel.change(pointed=[17, ""])
+    browser.until("!document.querySelector('.choices [aria-current]')")
+    assert browser.run("document.activeElement.id") == "choice-2"
+    browser.until("document.querySelector('#spoken').textContent.endsWith('which one is nearer?')")
+    assert browser.complaints == []
+
+
+def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel, question):
+    """A keyboard-wedge calliper types its reading and Enter, whatever has the focus."""
+    open_as_host(browser, panel)
+    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    browser.until("document.querySelector('#reading-1')")
+    browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').focus()")
+    fields = browser.run("document.querySelectorAll('.readings input').length")
+    for number in range(1, fields + 1):
+        assert browser.run("document.activeElement.id") == f"reading-{number}"
+        browser.page.keyboard.press("Enter")
+        browser.page.keyboard.type(f"{19 + number}.35")
+        browser.page.keyboard.press("Enter")
+    browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '18'")
+    [answer] = panel.change()
+    assert (answer["label"], list(answer["readings_mm"].values())) == ("", [19.35 + number for number in range(1, fields + 1)])
+
+
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     open_as_host(browser, panel)
     browser.run("(field => { field.name = 'surprise'; field.value = 'x'; })(document.querySelector('#control-name'))")

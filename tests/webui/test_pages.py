@@ -90,6 +90,21 @@ def test_an_open_question_is_asked_with_all_its_choices(client, session, questio
     assert 'name="question" value="17"' in page
 
 
+def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session, live, question):
+    session.shown |= {"question": question, "phase": "asking"}
+    told = "The button points at answer 2 of 3: Yellow is nearer. Press rule to take it."
+    live.point_at(17, "yellow is nearer")
+    [marked] = re.findall(r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text)
+    assert marked == 'Yellow is nearer <span class="press">press rule</span>'
+    for page in (client.get("/").text, spectator.get("/").text):
+        assert re.search(r'class="pointed"[^>]*>(.*?)</p>', page)[1] == told
+    for elsewhere in ((17, ""), (16, "yellow is nearer")):
+        live.point_at(*elsewhere)
+        page = client.get("/").text
+        assert "The button points" not in page
+        assert "aria-current=true>Yellow" not in page
+
+
 def test_words_from_outside_are_escaped_everywhere(client, session, live, question):
     evil = "<script>alert(1)</script>\"'><b>"
     session.shown["verdicts"][0] |= {"said": evil, "rests_on": evil, "moves": [evil], "evidence": {evil: evil}}
@@ -111,7 +126,7 @@ def test_an_answer_by_order_reaches_the_session(client, session):
 
 
 def test_an_answer_by_calliper_keeps_the_readings(client, session):
-    readings = {"reading blue": "20,35", "reading yellow 2": "20.4"}
+    readings = {"reading blue": "+0020,35", "reading yellow 2": "20.4 mm"}
     for label in ("blue is nearer", "by the readings"):
         send(client, command="answer", question="17", label=label, **readings)
     kept = {"how": "calliper", "readings_mm": {"blue": 20.35, "yellow 2": 20.4}}

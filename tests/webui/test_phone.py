@@ -131,13 +131,16 @@ def test_an_appeal_is_shown_to_who_made_it_and_the_host_lets_the_ruling_stand(se
     assert session.commands[0].appeal == 15
 
 
-def test_a_question_is_answered_by_whom_it_concerns(session, blue, app, as_player, question):
+def test_a_question_is_answered_by_whom_it_concerns(session, live, blue, app, as_player, question):
     session.shown |= {"question": question, "phase": "asking"}
     assert 'name="label" value="equal"' in blue.get("/play").text
     yellow = as_player(app, "yellow")
     page = yellow.get("/play").text
     assert "Blue answers it, or the host." in page
     assert 'name="label"' not in page
+    live.point_at(17, "equal")
+    assert re.findall(r'value="([^"]*)" id="choice-3" aria-current=true', blue.get("/play").text) == ["equal"]
+    assert "The button points at answer 3 of 3: Equal." in yellow.get("/play").text
     session.shown["question"] = question | {"player": None}
     assert 'name="label"' in yellow.get("/play").text
 

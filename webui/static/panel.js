@@ -32,7 +32,7 @@ function listen() {
     const now = JSON.parse(event.data);
     heard();
     show(now.frame_seq);
-    const words = now.status + now.said + now.moved;
+    const words = now.status + now.said + now.moved + now.pointed.question + now.pointed.label;
     if (words !== status || performance.now() - drawnAt > IDLE_MS) {
       status = words;
       drawnAt = performance.now();
@@ -79,6 +79,16 @@ document.addEventListener("click", (event) => {
   if (row) pick(row.dataset.option === picked ? "" : row.dataset.option);
 });
 document.addEventListener("exchanged", () => pick(document.querySelector(`.option-row[data-option="${picked}"]`) ? picked : ""));
+
+// ---- a calliper that types like a keyboard ends each reading with Enter: it goes on to the next piece, and after the last they decide ----
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !event.target.matches(".readings input")) return;
+  const next = [...event.target.closest(".readings").querySelectorAll("input")].find((field) => !field.value.trim());
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+});
 
 // ---- the views of the table ---------------------------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ function exchange(page, answersForm = false) {
     if (focused) document.getElementById(focused)?.focus();
   }
   document.dispatchEvent(new Event("exchanged"));
-  const said = document.querySelector("[data-aloud]").textContent.trim();
+  const aloud = document.querySelector(".pointed:not([hidden])") ?? document.querySelector("[data-aloud]");
+  const said = aloud.textContent.trim();
   if (spoken.textContent !== said) spoken.textContent = said;
 }
 

@@ -24,6 +24,7 @@ const int BUTTON_COUNT = sizeof(BUTTONS) / sizeof(BUTTONS[0]);
 const byte PIPS[] = {0, 1, 2, 3, 10, 11, 14};  // a bit for each of a die's four pins: centre 1, then 2, 4, 8
 const int MOST_BEEPS = 24;
 const int LONGEST = 240;  // bytes of a line; a longer one does nothing
+const int LARGEST = 10000;  // of any number: a sound or a silence lasts no longer, in ms
 
 char line[LONGEST + 1];
 int lineLength = 0;
@@ -54,7 +55,7 @@ int numbersOf(const char *key, int *numbers, int most) {
   int count = 0;
   for (at += strlen(key); *at && *at != '"' && *at != '}' && count < most;) {
     if (isdigit(*at)) {
-      numbers[count++] = atoi(at);
+      numbers[count++] = (int)min(atol(at), (long)LARGEST);
       while (isdigit(*at)) at++;
     } else {
       at++;

@@ -18,6 +18,7 @@ const int A0 = 14, A1 = 15, A2 = 16, A3 = 17, PINS = 20, UNUSED = 255;
 
 extern volatile byte *pins;   // levels, 0 to 255, then how each is used
 inline int max(int a, int b) { return a > b ? a : b; }
+inline long min(long a, long b) { return a < b ? a : b; }
 
 inline void fail(const char *why, int pin) {
   fprintf(stderr, "pin %d: %s\n", pin, why);
