@@ -34,6 +34,8 @@ from vision.frame import Frame
 
 LOOK_S = 0.1
 """A camera that gives pictures as fast as it is asked is asked this often."""
+CHECK_MS = 2000
+"""Whether cards and board lie where they should is looked at this often, on the camera's clock."""
 LENS_NAME = "lens.json"
 SQUARE_MM = 20.0
 """Of the printed target; a lens does not depend on it."""
@@ -69,6 +71,7 @@ class Preparing:
         self._frame: Frame | None = None
         self._lost = ""
         self._checked: Checked | None = None
+        self._checked_ms = 0
         self._gap_mm: float | None = None
         self._new_lens: LensFile | None = None
         self._close = ""
@@ -150,16 +153,18 @@ class Preparing:
     def _see(self, frame: Frame) -> None:
         self._frame = frame
         self._picture.show(frame)
-        if self._checked is None or self._checked.camera is None:
+        if self._checked is None or not 0 <= frame.at_ms - self._checked_ms < CHECK_MS:
             self._check(frame)
         self._work()
 
     def _check(self, frame: Frame) -> None:
-        """Does the table agree with this picture, and how finely are gaps read in it?"""
+        """Does the table agree with this picture; and, once the camera's place is known, how finely are gaps read from there?"""
         checked = recheck(frame.image, self._setup)
-        gaps = gaps_here(Errors(checked.camera, self._setup, EDGE_PX)) if checked.camera and self._setup.game.name == "ice_boule" else None
+        measures = self._gap_mm is None and self._setup.game.name == "ice_boule"
+        gaps = gaps_here(Errors(checked.camera, self._setup, EDGE_PX)) if measures and checked.camera else None
         with self._changed:
-            self._checked, self._gap_mm = checked, Z_95 * gaps.sigma_mm if gaps else None
+            self._checked, self._checked_ms = checked, frame.at_ms
+            self._gap_mm = Z_95 * gaps.sigma_mm if gaps else self._gap_mm
 
     def _work(self) -> None:
         """Do what people want, on the newest picture."""
@@ -215,7 +220,7 @@ class Preparing:
         lens = self._new_lens.camera if self._new_lens else self._setup.camera
         setup, _ = redo(frame.image, msgspec.structs.replace(self._setup, camera=lens))
         self._put(setup)
-        self._new_lens = None
+        self._new_lens = self._gap_mm = None
         self._check(frame)
 
     def _learn(self, frame: Frame) -> None:
@@ -240,7 +245,7 @@ class Preparing:
 
     def _lens_step(self) -> Step:
         lens = self._setup.camera
-        step = self._step("lens", not lens.first_estimate, (_lens_said(lens),))
+        step = self._step("lens", False if lens.first_estimate else True if lens.covariance else None, (_lens_said(lens),))
         if self._new_lens is not None:
             return replace(step, good=True, said=(_lens_said(self._new_lens.camera), "It is used once cards and board are measured anew."))
         return step

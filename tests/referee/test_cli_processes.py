@@ -10,6 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.events import SessionStarted
+from referee.log import Log
 from referee.simulated_table import demo_setup
 from table.setup import save_table
 
@@ -95,6 +98,31 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
         finally:
             process.kill()
     assert (process.returncode, errors) == (0, "")
+
+
+def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path) -> None:
+    with Log(tmp_path / "log.sqlite") as log:
+        number = log.append(SessionStarted(game="ice_boule", players=("red", "green")), 0).session
+    words = [*RINKSIDE, "sessions", "--log", str(tmp_path / "log.sqlite"), "--port", "0"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        with urllib.request.urlopen(f"{url}/sessions/{number}", timeout=WAIT_S) as page:
+            assert page.status == 200
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"{url}/sessions/{number}/session.zip", timeout=WAIT_S)
+        asks = urllib.request.Request(f"{url}/sessions/{number}/session.zip", headers={"Authorization": f"Bearer {code}"})
+        with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
+            assert answer.read().startswith(b"PK")
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+    assert not (tmp_path / "access.json").exists(), "a log that is only looked at gets no codes of its own"
 
 
 def test_a_taken_port_is_one_line_and_no_log(tmp_path: Path) -> None:

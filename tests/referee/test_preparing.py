@@ -84,7 +84,7 @@ def watch(film, table, *jobs):
 
         return act
 
-    image = film.shots[-1]
+    image = next(shot for shot in reversed(film.shots) if not callable(shot))
     for job in (*jobs, None):
         film.shots += [between(job), image]
     table.run()
@@ -95,7 +95,7 @@ def watch(film, table, *jobs):
 def test_what_is_known_of_a_table_is_told(make, images):
     film = Film(images["as it was"])
     table = make(film)
-    assert {name: step.good for name, step in table.steps().items()} == {"camera": None, "lens": True, "table": None, "colours": None}
+    assert {name: step.good for name, step in table.steps().items()} == {"camera": None, "lens": None, "table": None, "colours": None}
     (steps,) = watch(film, table)
     assert steps["camera"].said == ("film, 1280 × 960 px.",)
     assert steps["lens"].said == ("Taken as exact: the table does not tell its ±.",)
@@ -116,6 +116,16 @@ def test_a_card_that_was_moved_is_told_and_measured_anew_on_the_same_page(make, 
     assert (after["table"].doing, after["table"].refusal) == (False, "")
     assert load_table(tmp_path / "table.json") == table.setup != demo_setup()
     assert load_table(tmp_path / "table.json.bak") == demo_setup()
+
+
+def test_a_card_that_is_moved_meanwhile_is_seen_and_when_it_lies_there_again(make, images):
+    film = Film(*[images["as it was"]] * 2)
+    table = make(film)
+    told = []
+    for now in ("moved", "as it was"):
+        film.shots += [*[images[now]] * 5, lambda: told.append(table.steps()["table"])]
+    watch(film, table)
+    assert [step.good for step in told] == [False, True]
 
 
 def test_colours_are_learned_from_what_lies_there(make, images, tmp_path):
@@ -177,10 +187,12 @@ def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, imag
 
 
 def test_one_thing_after_the_other(make, images):
-    table = make(Film(images["as it was"]))
+    film = Film(images["as it was"])
+    table = make(film)
     table.wish("lens")
+    assert table.steps()["lens"].doing
     with pytest.raises(InputError, match="one thing after the other"):
         table.wish("colours")
     table.stop()
     table.run()
-    assert table.steps()["lens"].good is not None
+    assert film.closed
