@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import gettext
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, current_app, g, redirect, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response
+
+from referee.calling import SAID_BY_HAND, call
+from webui.wording import read, sentences, write
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español"}
 """By their codes, as they call themselves; the first is the one that everything is written in."""
@@ -35,7 +40,7 @@ def speak(app: Flask) -> None:
         newstyle=True,
         pgettext=lambda context, text: _catalogue(language()).pgettext(context, text),
     )
-    jinja.filters.update(said=said, word=word, cited=cited, capital=capital, number=number)
+    jinja.filters.update(said=said, word=word, called=called, cited=cited, capital=capital, number=number)
     app.context_processor(lambda: {"language": language(), "languages": LANGUAGES})
     app.register_blueprint(_routes())
 
@@ -50,23 +55,41 @@ def language() -> str:
 
 
 def said(text: str) -> str | Markup:
-    """A sentence from below in the language of the page; marked as English where there is none in it."""
-    found = translated(text, language())
-    return text if found == text and language() == "en" else Markup('<span lang="en">{}</span>').format(text) if found is None else found
+    """Sentences from below in the language of the page; those that nobody has translated are marked as English."""
+    if (whole := translated(text, language())) is not None:
+        return whole
+    each = [(sentence, translated(sentence, language())) for sentence in sentences(text)]
+    return Markup(" ").join(found if found is not None else Markup('<span lang="en">{}</span>').format(sentence) for sentence, found in each)
 
 
-def word(text: str) -> str:
-    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options."""
-    found = translated(text, language())
-    return text if found is None else found
+def word(text: str, context: str = SAID) -> str:
+    """As `said`, where no markup may stand: in attributes, in drawings, in lists of options.  Words of other contexts are looked up as they are."""
+    return translated(text, language(), context) or text
 
 
-def translated(text: str, code: str) -> str | None:
-    """A text from below in a language, None where nobody has translated it."""
-    if code == "en" or not re.search(r"[^\W\d]", text):
-        return decimals(text, code)
-    found = _catalogue(code).pgettext(SAID, text)
-    return None if found == text else found
+def called(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """What a caller says of a line of a view's verdicts, `call`, and the code of the language that it is in, `lang`."""
+    code, kind = language(), verdict["kind"]
+    found = translated(SAID_BY_HAND.get(kind, verdict["said"]), code)
+    if code == "en" or found is None:
+        return {"call": verdict["call"], "lang": "en"}
+    return {"call": found if kind in SAID_BY_HAND else call(kind, found, word("millimetres"), word("to")), "lang": code}
+
+
+def translated(text: str, code: str, context: str = SAID) -> str | None:
+    """Sentences or a word from below in a language; None where nobody has translated all of it."""
+    if code == "en" or not text:
+        return text
+    catalogue = _catalogue(code)
+    if (whole := catalogue.pgettext(context, text)) != text or context != SAID:
+        return whole
+    written = []
+    for sentence in sentences(text):
+        if (words := read(sentence)) is None:
+            return None
+        found = write(words, lambda english, form: catalogue.pgettext(form or SAID, english))
+        written.append(str(capital(found)) if sentence[0].isupper() else found)
+    return decimals(" ".join(written), code)
 
 
 def number(value: float, places: int = 0) -> str:
@@ -81,7 +104,7 @@ def decimals(text: str, code: str) -> str:
 
 def cited(rests_on: str) -> str:
     """What a verdict rests on; sections keep the names that they have in the printed rules."""
-    return "; ".join(map(word, rests_on.split("; ")))
+    return "; ".join(word(part) if part.startswith("ruling") else part for part in rests_on.split("; "))
 
 
 def capital(text: str | Markup) -> str | Markup:

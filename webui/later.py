@@ -21,6 +21,7 @@ from table.errors import InputError
 from webui.api import picture
 from webui.drawing import draw
 from webui.guard import Refusal
+from webui.language import word
 from webui.plots import HeatMap, Strips, around_target, on_squares, strips
 from webui.sharing import verdict_png
 
@@ -92,7 +93,7 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
             raise Refusal(404, "no_verdict", f"Nothing was decided in record {seq} of session {session}.")
         shown = _shown(story, index, near=True)
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
-        return _file(verdict_png(shown["view"], shown["drawing"], jpeg), "image/png", "inline", f"rinkside-{session}-{seq}.png")
+        return _file(verdict_png(shown["view"], shown["drawing"], jpeg, word), "image/png", "inline", f"rinkside-{session}-{seq}.png")
 
     @routes.get("/sessions/<int:session>/session.zip")
     def export(session: int) -> AnyResponse:

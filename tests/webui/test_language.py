@@ -137,3 +137,17 @@ def test_what_nobody_has_translated_is_marked_as_english(client, live):
     live.become(said="Words <never> seen before.")
     assert '<span lang="en">Words &lt;never&gt; seen before.</span>' in client.get("/", headers={"Accept-Language": "de"}).text
     assert '<span lang="en">' not in client.get("/").text
+
+
+def test_the_caller_speaks_the_language_of_the_page(client, session):
+    def called(code):
+        found = re.search(r'id="caller" data-seq="16" data-call="([^"]+)" data-lang="(\w+)"', client.get("/", headers={"Accept-Language": code}).text)
+        return found.groups()
+
+    assert called("de") == ("Die Pyramide von Gelb liegt 21,6 Millimeter vom Ziel. Gelb führt mit 21,6 Millimeter. Blau wirft als Nächstes.", "de")
+    assert called("es")[1] == "es"
+    assert called("en") == ("Call 16.", "en")
+    session.shown["verdicts"][0] |= {"kind": "undone", "said": "players took back record 14."}
+    assert called("de") == ("Das ist zurückgenommen.", "de")
+    session.shown["verdicts"][0] |= {"kind": "ruled", "said": "Never seen before."}
+    assert called("de") == ("Call 16.", "en")

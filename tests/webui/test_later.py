@@ -117,6 +117,8 @@ def test_a_verdict_is_shared_as_a_picture(pages, log):
     assert image.shape[0] > 600
     blue = (image[90:540].astype(int) @ (1, 0, -1)) > 100
     assert blue[:, 700:].sum() > 200, "the drawing has its blue pieces"
+    german = pages.get(f"/sessions/{log[1].id}/verdict/{seq}.png", headers={"Accept-Language": "de"})
+    assert german.data != answer.data, "it speaks the language of who shares it"
     assert pages.get(f"/sessions/{log[1].id}/verdict/{log[1].id}.png").status_code == 404
     assert pages.get(f"/sessions/{log[2].id}/verdict/{log[2].records()[-1].seq}.png").status_code == 200, "without picture and table too"
 
