@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures clean
+.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -69,6 +69,11 @@ bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
 	@$(BIN)/python -m benchmarks.pages
+
+words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
+	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.1 -o $(VENV)/rinkside.pot .
+	@$(BIN)/pybabel -q update -i $(VENV)/rinkside.pot -d webui/translations -D rinkside --no-wrap --ignore-obsolete --ignore-pot-creation-date
+	@$(BIN)/pybabel -q compile -d webui/translations -D rinkside
 
 clean:  ## remove the environment and all that was built
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,36 +15,50 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import cv2
 import numpy as np
 from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from benchmarks.accuracy import ROOT
+from referee.events import SessionStarted
 from referee.guides import CornersGuide, LensGuide
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
+from referee.preparing import Preparing
 from referee.ruler import Ruler
 from referee.session import Session
+from referee.setting_up import Choice, SettingUp
 from referee.simulated_table import demo_setup
 from referee.simulation import simulated_table
 from referee.story import Stories
-from vision.cameras import CameraPort
+from table.errors import InputError
+from vision.cameras import CameraPort, open_camera
 from vision.frame import Frame
 from vision.watch import Watch
-from webui import create_app, create_corners_app, create_lens_app, create_ruler_app
+from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
+from webui.access import Access
+from webui.codes import Codes
 from webui.openapi import BASE
 from webui.seats import Seats
 from webui.serve import listen, serving
 
 PICTURES = ROOT / "docs" / "pictures" / "pages"
 SIZES = {390: 844, 1024: 768, 1920: 1080}
+DARK_WIDTH = 1024
+"""Every page is photographed in the light at all widths, and in the dark at this one."""
 WEBP_QUALITY = 50
 SLOWER, LOADS = 4, 5
 RULINGS = 5
 """A game stands still after so many."""
+RULING = 3
+"""The record of a ruling that is opened again."""
+
+
+Theme = Literal["light", "dark"]
 
 
 class Stopping:
@@ -116,9 +130,11 @@ def game(seed: int) -> Iterator[tuple[Flask, Frame]]:
 
 
 def everything(app: Flask) -> list[str]:
-    """Paths of all pages of an application; those of one session are of the first."""
-    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and rule.arguments <= {"session"}]
-    paths = {rule.rule.replace("<int:session>", "1") for rule in rules if not rule.rule.startswith((BASE, "/static"))}
+    """Paths of all pages of an application; those of one session are of the first, those of a ruling of one of the first."""
+    rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and rule.arguments <= {"session", "seq"}]
+    paths = {
+        rule.rule.replace("<int:session>", "1").replace("<int:seq>", str(RULING)) for rule in rules if not rule.rule.startswith((BASE, "/static"))
+    }
     return sorted(path for path in paths if "." not in path)
 
 
@@ -145,13 +161,24 @@ def places() -> Iterator[list[Place]]:
         ruler = Ruler(Film(frame, frame), demo_setup(), Watch())
         ruler.run()
         add(create_ruler_app(ruler), "ruler", "/")
+        table = Preparing(demo_setup(), Path("table.json"), lambda setup: open_camera("simulated:3", setup))
+        looking = threading.Thread(target=table.run)
+        looking.start()
+        stack.callback(looking.join)
+        stack.callback(table.stop)
+        add(create_set_up_app(SettingUp(_never), table, Access(Codes())), "set-up", "/")
         yield found
 
 
+def _never(_choice: Choice) -> SessionStarted:
+    raise InputError("nothing begins here")
+
+
 @contextmanager
-def visit(browser: Browser, place: Place, width: int = 1024) -> Iterator[Page]:
+def visit(browser: Browser, place: Place, width: int = 1024, theme: Theme = "light") -> Iterator[Page]:
     """A fresh browser that has come in, before it opens the page."""
-    context: BrowserContext = browser.new_context(viewport={"width": width, "height": SIZES[width]}, extra_http_headers={"Accept": "text/html"})
+    viewport: ViewportSize = {"width": width, "height": SIZES[width]}
+    context: BrowserContext = browser.new_context(viewport=viewport, color_scheme=theme, extra_http_headers={"Accept": "text/html"})
     page = context.new_page()
     if place.code and place.path != "/join":
         page.goto(f"{place.server}/join#{place.code}")
@@ -160,7 +187,7 @@ def visit(browser: Browser, place: Place, width: int = 1024) -> Iterator[Page]:
         place.seats.free(*place.seats.held())
         page.goto(place.server + place.path)
         page.locator("button[name=seat]").first.click()
-        page.get_by_text("Give the seat back").wait_for(state="attached")
+        page.locator("#leaving").wait_for(state="attached")
     yield page
     context.close()
 
@@ -216,16 +243,18 @@ def open_all(timed: bool = True) -> list[Opened]:
         for place in all_places:
             for width in SIZES:
                 photograph(browser, place, width)
+            photograph(browser, place, DARK_WIDTH, "dark")
         return [opened(browser, place) for place in all_places] if timed else []
 
 
-def photograph(browser: Browser, place: Place, width: int) -> None:
+def photograph(browser: Browser, place: Place, width: int, theme: Theme = "light") -> None:
     """The whole page, as docs/pictures/pages keeps it."""
-    with visit(browser, place, width) as page:
+    name = f"{place.name}-{width}{'-dark' if theme == 'dark' else ''}.webp"
+    with visit(browser, place, width, theme) as page:
         page.goto(place.server + place.path, wait_until="load")
         page.evaluate("Promise.all([...document.images].filter((image) => image.loading !== 'lazy').map((image) => image.decode().catch(() => 0)))")
         image = cv2.imdecode(np.frombuffer(page.screenshot(full_page=True), np.uint8), cv2.IMREAD_COLOR)
-        (PICTURES / f"{place.name}-{width}.webp").write_bytes(cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes())
+        (PICTURES / name).write_bytes(cv2.imencode(".webp", image, [cv2.IMWRITE_WEBP_QUALITY, WEBP_QUALITY])[1].tobytes())
 
 
 def told(pages: list[Opened]) -> str:

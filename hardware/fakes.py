@@ -110,3 +110,20 @@ class FakeCalliper:
 
     def close(self) -> None:
         self.listen(lambda _reading: None)
+
+
+class FakeVoice:
+    """Remembers in `said` what was said."""
+
+    def __init__(self) -> None:
+        self.trouble = ""
+        self.said: list[str] = []
+        self.closed = False
+
+    def say(self, words: str) -> None:
+        if self.closed:
+            raise ValueError("the voice was closed")
+        self.said.append(words)
+
+    def close(self) -> None:
+        self.closed = True

@@ -101,6 +101,18 @@ class Calliper(Protocol):
     def close(self) -> None: ...
 
 
+class Voice(Protocol):
+    """Something that speaks."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    def say(self, words: str) -> None:
+        """Say a sentence or two, instead of what is being said.  Returns at once."""
+
+    def close(self) -> None: ...
+
+
 def check_faces(faces: Faces, count: int) -> None:
     """Raises ValueError where `faces` are not `count` values of 1 to 6 or None."""
     if len(faces) != count or any(face is not None and face not in range(1, 7) for face in faces):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-from hardware.ports import Buttons, Buzzer, Calliper, Dice, Faces, Lamps, check_faces
+from hardware.ports import Buttons, Buzzer, Calliper, Dice, Faces, Lamps, Voice, check_faces
 from hardware.settings import (
     BoardLampsSettings,
     BoardPartSettings,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from hardware.board import Link
 
-P = TypeVar("P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None)
+P = TypeVar("P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None, Voice | None)
 
 
 @dataclass(slots=True)
@@ -45,12 +45,13 @@ class Rig:
     buttons: Buttons | None = None
     buzzer: Buzzer | None = None
     calliper: Calliper | None = None
+    voice: Voice | None = None
     _open: ExitStack = field(default_factory=ExitStack)
 
     @property
     def troubles(self) -> dict[str, str]:
         """Why parts do not work just now, by part."""
-        parts = {name: getattr(self, name) for name in ("lamps", "dice", "buttons", "buzzer", "calliper")}
+        parts = {name: getattr(self, name) for name in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")}
         return {name: part.trouble for name, part in parts.items() if part is not None and part.trouble}
 
     def close(self) -> None:
@@ -100,6 +101,7 @@ class _Opening:
             rig.buttons = self._kept(self._buttons())
             rig.buzzer = self._kept(self._buzzer())
             rig.calliper = self._kept(self._calliper())
+            rig.voice = self._kept(self._voice())
             rig._open = self._stack.pop_all()
         return rig
 
@@ -245,3 +247,16 @@ class _Opening:
                 from hardware.serial_port import open_port
 
                 return SerialCalliper(lambda: open_port(settings.device, settings.baud, "hardware.calliper.device"))
+
+    def _voice(self) -> Voice | None:
+        match settings := self._settings.voice:
+            case None:
+                return None
+            case FakeSettings():
+                from hardware.fakes import FakeVoice
+
+                return FakeVoice()
+            case _:
+                from hardware.voice import Espeak
+
+                return Espeak(settings.words_a_minute)

@@ -123,6 +123,12 @@ class CalliperSettings(_Kind, frozen=True, kw_only=True, tag="serial"):
     baud: int = 9600
 
 
+class EspeakSettings(_Kind, frozen=True, kw_only=True, tag="espeak-ng"):
+    """Verdicts spoken by espeak-ng through the machine's loudspeaker."""
+
+    words_a_minute: Annotated[int, msgspec.Meta(ge=80, le=400)] = 160
+
+
 class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that is connected; what is not named is not there.  `board` is the serial port of the microcontroller."""
 
@@ -133,6 +139,7 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     buttons: GpioButtonsSettings | BoardPartSettings | FakeSettings | None = None
     buzzer: GpioBuzzerSettings | BoardPartSettings | TerminalSettings | FakeSettings | None = None
     calliper: CalliperSettings | FakeSettings | None = None
+    voice: EspeakSettings | FakeSettings | None = None
 
 
 def load_settings(path: Path) -> HardwareSettings:
@@ -164,7 +171,7 @@ def _kinds(part: str) -> tuple[str, ...]:
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "pins": get_args(Library),
-    **{f"{part}.kind": _kinds(part) for part in ("lamps", "dice", "buttons", "buzzer", "calliper")},
+    **{f"{part}.kind": _kinds(part) for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")},
     "lamps.starts": get_args(Corner),
 }
 """Settings that are words; asked first, so that the message can list them."""

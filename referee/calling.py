@@ -18,14 +18,15 @@ SINKS = ("icefloe.removed", "icefloe.removed_empty")
 BY_VERDICT: dict[str, Sound] = {"refused": "refused", "ambiguous": "ask", "cannot_see": "doubt", "out_of_sync": "doubt"}
 
 
-def call(kind: str, said: str) -> str:
+def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
     """The words for a verdict's sentences; `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...).
 
-    The first sentence without its explanation, then as many more as are short enough, and always the last: whose turn it is.
+    The first sentence without its explanation, then as many more as are short enough, and always the last: whose turn it is.  In another
+    language `mm` are its millimetres, and `to` stands between the ends of a line.
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
-    first, *rest = [_spoken(sentence) for sentence in re.split(r"(?<=[.!?]) ", said)]
+    first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", said)]
     if len(first) > CUT:
         first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + ("?" if first.endswith("?") else ".")
     if kind == "noted" or not rest:
@@ -52,9 +53,9 @@ def sound(verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
     return "turn" if verdict == "accepted" else ""
 
 
-def _spoken(sentence: str) -> str:
+def _spoken(sentence: str, mm: str, to: str) -> str:
     """As it is said aloud: without ±, units and lines in full, `red2` in two words."""
-    words = re.sub(r" \(± [^)]*\)| ± [\d.]+", "", sentence)
-    words = re.sub(r"(\d) mm\b", r"\1 millimetres", words)
-    words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", r"\1 to \2", words)
+    words = re.sub(r" \(± [^)]*\)| ± \d+(?:[.,]\d+)?", "", sentence)
+    words = re.sub(r"(\d) mm\b", rf"\1 {mm}", words)
+    words = re.sub(r"\b([a-h][1-8])-([a-h][1-8])\b", rf"\1 {to} \2", words)
     return re.sub(r"\b([a-z]{3,})(\d)\b", r"\1 \2", words)

@@ -142,6 +142,9 @@ def _walk(rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_
     if rig.buzzer:
         rig.buzzer.play(Scene("refused"))
         yield "the buzzer", click.confirm("Were there three beeps?", True)
+    if rig.voice:
+        rig.voice.say("This is Rinkside.")
+        yield "the voice", click.confirm("Did a voice say: this is Rinkside?", True)
     if rig.buttons:
         yield from _try_buttons(rig.buttons, names)
     if rig.calliper:

@@ -68,6 +68,13 @@ def address_for_others(listening: socket.socket) -> str:
     return f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
 
 
+def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
+    """Say in the terminal where a page is, and how one becomes its host."""
+    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
+    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+
+
 @contextmanager
 def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...], Access], Flask], host: str, port: int) -> Iterator[None]:
     """The page of a calibration while it is at work, and until somebody who looks has seen how it ended; its code is kept nowhere."""

@@ -19,8 +19,9 @@ import engines
 from calibration.recheck import recheck
 from calibration.redo import redo
 from hardware.rig import Rig
-from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, url
+from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from referee.companion import Companion
+from referee.connected import PARTS
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
 from referee.garbage import short_collections
@@ -28,6 +29,7 @@ from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.moved import TableWatch
 from referee.opening import opening, parse_names, parse_rulings, reopened
+from referee.preparing import Preparing
 from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.setting_up import Choice, SettingUp
@@ -126,46 +128,56 @@ def play(
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
-    empty_jpeg = kept_jpeg(reference) if reference else None
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
-        camera = stack.enter_context(closing(open_camera(spec, setup)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
         choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {})
+        started = None
+        if set_up:
+            table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
+            started = _chosen(listening, table, access)
+            reference = reference if table.setup is setup else None  # it has cards where they were
+            setup = table.setup
+        camera = stack.enter_context(closing(open_camera(spec, setup)))
         if resume is None:
-            started = _chosen(listening, setup, camera, access) if set_up else _opening(choice, setup, camera)
-            session = Session.begin(log, started, empty_jpeg=empty_jpeg)
+            session = Session.begin(log, started or _opening(choice, setup, camera), empty_jpeg=kept_jpeg(reference) if reference else None)
         else:
-            session = reopened(log, resume, setup, camera.name, datetime.now(UTC), empty_jpeg)
+            session = reopened(log, resume, setup, camera.name, datetime.now(UTC), kept_jpeg(reference) if reference else None)
         stack.enter_context(closing(session))
         watch = TableWatch(setup, table_path, recheck, redo)
         eyes = Referee(camera, setup, Watch(), session, reference, table=watch, dice=dice_corner_watch(setup))
         _referee(session, eyes, listening, rig, access, log.path)
 
 
-def _opening(choice: Choice, setup: Setup, camera: CameraPort) -> SessionStarted:
+def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
     return opening(choice.game, choice.players, dict(choice.rulings), setup, camera.name, datetime.now(UTC), camera.simulated, choice.names)
 
 
-def _chosen(listening: socket.socket, setup: Setup, camera: CameraPort, access: Access) -> SessionStarted:
-    """What people begin on a page; the address stays taken, so that who looks just waits a moment for the panel."""
-    setting = SettingUp(setup, lambda choice: _opening(choice, setup, camera))
-    with serving(create_set_up_app(setting, access, (socket.gethostname(),)), listening.dup()):
-        _tell_codes("The game is set up", listening, access)
-        return setting.wait(LAST_LOOK_S)
+def _chosen(listening: socket.socket, table: Preparing, access: Access) -> SessionStarted:
+    """What people begin on a page once the table is ready; the address stays taken, so that who looks just waits a moment for the panel."""
 
+    def opened(choice: Choice) -> SessionStarted:
+        if table.busy:
+            raise InputError("the table is being made ready: wait until that is done, then begin")
+        return _opening(choice, table.setup, table)
 
-def _tell_codes(what: str, listening: socket.socket, access: Access) -> None:
-    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
-    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    setting = SettingUp(opened)
+    looking = threading.Thread(target=table.run, name="preparing", daemon=True)
+    looking.start()
+    try:
+        with serving(create_set_up_app(setting, table, access, (socket.gethostname(),)), listening.dup()):
+            tell_codes("The game is set up", listening, access)
+            return setting.wait(LAST_LOOK_S)
+    finally:
+        table.stop()
+        looking.join(STOP_S)
 
 
 def _devices(rig: Rig) -> dict[str, str]:
     """What is wrong with each part that is connected; nothing where it works."""
-    connected = (name for name in ("lamps", "dice", "buttons", "buzzer", "calliper") if getattr(rig, name) is not None)
+    connected = (name for name in PARTS if getattr(rig, name) is not None)
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
@@ -189,7 +201,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
         worker.start()
         companion.start()
         app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
-        _tell_codes("The panel is", listening, access)
+        tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
             serve(app, listening)

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 import msgspec
 
 from calibration.sheets import Sheet
-from calibration.sheets_boards import chessboard, coasters, hexes, mat, tiles
-from calibration.sheets_cards import charuco, colours, fiducials
-from calibration.sheets_pages import PAPERS, Layout, Paper, lay_out
+from calibration.sheets_pages import PAPERS, Layout, lay_out
 from calibration.sheets_pdf import preview, write_pdf
-from engines.zamboni_wars.board import USUAL
+from referee.printing import make_sheet
 from table.documents import write_whole
 from table.errors import InputError
 from vision.pictures import check_picture_path, write_picture
-
-
-def _coasters() -> Sheet:
-    colours = USUAL.colours
-    layout = (colours["NW"], colours["NE"]), (colours["SW"], colours["SE"])
-    return coasters({(space.file, space.row): ways for space, ways in USUAL.arrows.items()}, layout)
-
-
-FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {"charuco": charuco, "fiducials": fiducials, "colours": colours}
-FIXED: dict[str, Callable[[], Sheet]] = {"coasters": _coasters, "mat": mat}
-WITH_CELLS: dict[str, tuple[Callable[..., Sheet], float, float]] = {
-    "chessboard": (chessboard, 20.0, 100.0),
-    "hex": (hexes, 20.0, 60.0),
-    "tiles": (tiles, 50.8, 60.0),
-}
-"""Boards whose cells may be of another size, with the least and the most mm."""
-SHEETS = (*FOR_ANY_TABLE, *WITH_CELLS, *FIXED)
 
 
 @click.command("print")
@@ -60,22 +40,6 @@ def print(name: str, paper_name: str, out: Path, cell_mm: float | None, picture:
     if picture:
         write_picture(picture, preview(pdf, layout))
     click.echo(json.dumps(_document(sheet, layout)) if as_json else f"{out}: {layout.said}. {_markers_said(sheet)}")
-
-
-def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
-    """The sheet of a name; raises InputError for one that is not there, and for cells that it cannot have."""
-    if name not in SHEETS:
-        raise InputError(f"expected a sheet ({', '.join(SHEETS)}), got {name!r}")
-    if name in WITH_CELLS:
-        builder, least, most = WITH_CELLS[name]
-        if cell_mm is None:
-            return builder()
-        if not least <= cell_mm <= most:
-            raise InputError(f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}")
-        return builder(cell_mm)
-    if cell_mm is not None:
-        raise InputError(f"--cell-mm: expected with {', '.join(WITH_CELLS)} only, got it with {name}, whose sizes are fixed")
-    return FOR_ANY_TABLE[name](paper) if name in FOR_ANY_TABLE else FIXED[name]()
 
 
 def _markers_said(sheet: Sheet) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from referee.commands_log import which_log
-from referee.commands_pages import address_options, url
-from referee.folders import log_path
+from referee.commands_pages import address_options, tell_codes
+from referee.folders import codes_path, log_path
 from referee.log import LogReader
 from referee.story import Stories
 from webui import create_later_app
+from webui.access import Access
+from webui.codes import Codes
 from webui.serve import listen, serve
 
 
@@ -23,8 +25,10 @@ from webui.serve import listen, serve
 def sessions(path: Path | None, host: str, port: int) -> None:
     """Look back on the sessions of a log in the browser: every verdict with its board and picture, and statistics."""
     path = path or log_path()
+    codes = codes_path(path.parent)  # the panel's, if it was ever shown; a folder that is only read gets none
     LogReader(path).close()  # said at once, and not on the first page
     with closing(listen(host, port)) as listening:
-        click.echo(f"The sessions are on {url(listening)} - Ctrl-C ends it.")
+        access = Access(Codes(codes if codes.exists() else None))
+        tell_codes("The sessions are", listening, access)
         with suppress(KeyboardInterrupt):
-            serve(create_later_app(Stories(path), hosts=(socket.gethostname(),)), listening)
+            serve(create_later_app(Stories(path), (socket.gethostname(),), access), listening)

@@ -23,6 +23,7 @@ from referee.log import LogFailed
 from referee.loop import Live, Status
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of
+from referee.view import verdict_of
 from table.boards import Board
 from table.errors import InputError
 
@@ -72,7 +73,7 @@ class Companion:
         """When the press began that something was done for already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
         hears = rig.buttons or rig.calliper
-        tells = rig.lamps or rig.buzzer or rig.dice or hears
+        tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
         self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
 
@@ -106,6 +107,7 @@ class Companion:
             ledger, status = self._session.ledger, self._referee.latest.status
             if records:
                 self._roll(records)
+                self._call(records)
                 told_of = [record for record in records if not isinstance(record.event, Noted)]
                 news, after = (told_of or records)[-1], records[-1].seq
             elif status not in ("waiting", "asking", "ruling"):
@@ -156,6 +158,12 @@ class Companion:
         rolls = [dice for record in records if (dice := getattr(record.event, "evidence", {}).get("dice"))]
         if rolls and self._tumbler:
             self._tumbler.show(tuple(rolls[-1]))
+
+    def _call(self, records: tuple[Record, ...]) -> None:
+        """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
+        calls = [verdict["call"] for record in records if (verdict := verdict_of(record.event)) and verdict["call"]]
+        if calls and self._rig.voice:
+            self._rig.voice.say(calls[-1])
 
     def _show(self, scene: Scene, heard: bool) -> None:
         if self._rig.lamps:

@@ -31,7 +31,7 @@ from table.errors import InputError
 if TYPE_CHECKING:
     from hardware.board import Hello
 
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper")
+PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 """A board to light a strip round where no table is known."""
 

@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -218,6 +218,21 @@ class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
     decided_by: str = ""
 
 
+class SeatTaken(Fact, frozen=True, kw_only=True, tag="seat_taken"):
+    """Somebody's phone speaks for a player from here on, and nobody else casts their votes."""
+
+    player: str
+    said: str = ""
+
+
+class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
+    """Nobody's phone speaks for a player any more: it was given back, or the host freed it."""
+
+    player: str
+    decided_by: str
+    said: str = ""
+
+
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
     """Nobody plays on in this session."""
 
@@ -241,6 +256,8 @@ Event = (
     | Paused
     | Resumed
     | TableChecked
+    | SeatTaken
+    | SeatFreed
     | SessionEnded
 )
 

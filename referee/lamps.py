@@ -24,6 +24,8 @@ from referee.events import (
     Resigned,
     Resumed,
     Ruled,
+    SeatFreed,
+    SeatTaken,
     SessionEnded,
     SessionStarted,
     TableChecked,
@@ -87,7 +89,9 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board, document: Docu
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Appealed() | Paused() | Resumed() | SessionStarted() | Reopened() | GameStarted() | TableChecked() | SessionEnded():
+        case Asked() | Noted() | Appealed() | Paused() | Resumed() | TableChecked() | SeatTaken() | SeatFreed():
+            return then
+        case SessionStarted() | Reopened() | GameStarted() | SessionEnded():
             return then
         case _:
             assert_never(event)

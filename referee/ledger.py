@@ -26,6 +26,8 @@ from referee.events import (
     Resigned,
     Resumed,
     Ruled,
+    SeatFreed,
+    SeatTaken,
     SessionEnded,
     SessionStarted,
     TableChecked,
@@ -205,7 +207,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return replace(now, paused=False)
         case Reopened():
             return replace(now, ended=False)
-        case TableChecked():
+        case TableChecked() | SeatTaken() | SeatFreed():
             return now
         case SessionEnded():
             return replace(now, ended=True)

@@ -36,6 +36,8 @@ from referee.events import (
     Resigned,
     Resumed,
     Ruled,
+    SeatFreed,
+    SeatTaken,
     SessionEnded,
     SessionStarted,
     Undone,
@@ -60,6 +62,7 @@ class Session:
         self._records = deque(records, RECORDS_KEPT)
         self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
+        self._viewed: tuple[Ledger | None, dict[str, Any]] = None, {}
         self._at_ms = records[-1].at_ms
         self._closed = False
         self._writing = threading.Lock()
@@ -100,6 +103,11 @@ class Session:
         """
         records = log.records(session)
         return cls(log, records, fold(records, engines.GAMES if games is None else games, f"{log.path}: session {session}"))
+
+    @property
+    def seq(self) -> int:
+        """The number of the newest record."""
+        return self.ledger.seq
 
     @property
     def ledger(self) -> Ledger:
@@ -164,6 +172,12 @@ class Session:
             if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
                 return None
             return self._append(event)
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None:
+        """Keep who speaks for a player; nothing once the session has ended.  Raises LogFailed."""
+        with self._writing:
+            if not (self._closed or self._ledger.ended):
+                self._append(event)
 
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._ledger.engine.hear(self._ledger.state, said)
@@ -329,7 +343,11 @@ class Session:
         return self._log.frame(seq) if any(record.frame and record.seq == seq for record in self.records(seq - 1, 1)) else None
 
     def view(self) -> dict[str, Any]:
-        """All that a page shows, as plain data ready for JSON (see `referee.view.view`)."""
+        """All that a page shows, as plain data ready for JSON (see `referee.view.view`); not to be changed: all who ask are given the same."""
         with self._changed:
             ledger, records, seen = self._ledger, tuple(self._records), self._seen
-        return pages.view(ledger, records, seen)
+        of, shown = self._viewed
+        if of is not ledger:
+            shown = pages.view(ledger, records, seen)
+            self._viewed = ledger, shown
+        return shown

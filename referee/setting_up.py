@@ -30,17 +30,12 @@ class Choice:
 class SettingUp:
     """Waits in one thread for what people choose in others."""
 
-    def __init__(self, setup: Setup, opening: Callable[[Choice], SessionStarted]) -> None:
+    def __init__(self, opening: Callable[[Choice], SessionStarted]) -> None:
         """`opening` makes the first fact of the session from a choice; it raises InputError for one that will not do."""
-        self._setup, self._opening = setup, opening
+        self._opening = opening
         self._changed = threading.Condition()
         self._started: SessionStarted | None = None
         self._looks = 0
-
-    @property
-    def setup(self) -> Setup:
-        """The table that is played on."""
-        return self._setup
 
     def look(self) -> bool:
         """Does the game begin?  For a page that shows it now."""

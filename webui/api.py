@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
+import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.command import parse_command
+from referee.events import Choice as Alternative
 from referee.events import Record, record_document
 from referee.log import LogFailed
 from table.errors import InputError
@@ -17,7 +20,7 @@ from webui.guard import Refusal, json_body
 from webui.join import visitor
 from webui.openapi import MOST_RECORDS
 from webui.ports import LivePort, SessionPort
-from webui.stream import CARRY, Listener, Streams, follow
+from webui.stream import CARRY, Listener, Streams, follow, moment
 
 LAST_SEQ = 2**53
 """Numbers beyond this are none that a log gives."""
@@ -29,9 +32,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/state")
     def state() -> Response:
-        now = live.latest
-        moment = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms, "moved": now.moved}
-        return jsonify(session.view() | {"live": moment | {"pointed": now.pointed._asdict()}})
+        return jsonify(session.view() | {"live": moment(live)})
 
     @routes.get("/records")
     def records() -> Response:
@@ -55,6 +56,10 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     def frame(seq: int) -> AnyResponse:
         return picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
 
+    @routes.get("/alternatives/<int:seq>")
+    def alternatives(seq: int) -> Response:
+        return jsonify(record=seq, choices=[msgspec.to_builtins(choice) for choice in offered(session, seq)])
+
     @routes.post("/command")
     def command() -> tuple[Response, int]:
         return jsonify(record=record_document(obey(session, json_body()))), 201
@@ -62,7 +67,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     @routes.get("/stream")
     def stream() -> Response:
         after = _number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
-        if after > session.view()["seq"]:
+        if after > session.seq:
             after = 0
         if not streams.enter():
             full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
@@ -92,10 +97,29 @@ def obey(session: SessionPort, document: object) -> Record:
         raise Refusal(409, "not_now", str(error)) from error
 
 
+def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
+    """What else may have happened where record `seq` was ruled, nearest first; raises Refusal where that cannot be said now.
+
+    What is offered agrees with all that came since: while votes are secret it would tell something of them.
+    """
+    if "?" in session.view()["state"].get("votes", {}).values():
+        raise Refusal(409, "secret", "Votes are secret now: what agrees with them is offered once all have voted.")
+    try:
+        return session.alternatives(seq)
+    except InputError as error:
+        raise Refusal(409, "not_now", str(error)) from error
+
+
 def _number(text: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) < LAST_SEQ):
         raise Refusal(400, "bad_number", f"{name}: expected the number of a record, got {text[:40]!r}")
     return int(text)
+
+
+@lru_cache(maxsize=4)
+def _mark(jpeg: bytes) -> str:
+    """Of a picture that many ask for: bytes remember their hash, so that it is looked through once."""
+    return hashlib.sha256(jpeg).hexdigest()[:32]
 
 
 def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
@@ -103,5 +127,5 @@ def picture(jpeg: bytes | None, missing: str) -> AnyResponse:
     if jpeg is None:
         raise Refusal(404, "no_picture", missing)
     response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
-    response.set_etag(hashlib.sha256(jpeg).hexdigest()[:32])
+    response.set_etag(_mark(jpeg))
     return response.make_conditional(request)

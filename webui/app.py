@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from flask import Flask
 
+from referee.events import SeatFreed, SeatTaken
 from referee.shown import shown_date, shown_time
 from referee.story import Stories
 from webui.access import Access
@@ -16,6 +17,7 @@ from webui.fix import fix
 from webui.guard import guard
 from webui.host import Devices, host
 from webui.join import admit, join
+from webui.language import speak
 from webui.later import later
 from webui.measured import evidence_rows, shown_game, shown_gap, shown_mm, shown_verb, shown_verdict, unbroken
 from webui.openapi import BASE, describe
@@ -24,6 +26,7 @@ from webui.palette import letter
 from webui.phone import phone
 from webui.ports import LivePort, SessionPort
 from webui.ration import MOST_PICTURES_S, Ration
+from webui.ruling import ruling
 from webui.seats import Seats
 from webui.stream import Bulletin, Streams
 
@@ -46,7 +49,7 @@ def create_app(
     """
     app = bare_app(hosts)
     access = access or Access(Codes())
-    seats = guarded(app, access, session.view()["session"])
+    seats = guarded(app, access, session.view()["session"], session.seat)
     instance = secrets.token_hex(8)
     app.extensions["streams"] = streams = Streams(Bulletin(session, live, instance))
     app.extensions["pictures"] = Ration(MOST_PICTURES_S)
@@ -54,6 +57,7 @@ def create_app(
     app.register_blueprint(fix(session, live, instance))
     app.register_blueprint(host(session, live, access, seats, address, devices))
     app.register_blueprint(pages(session, live, instance))
+    app.register_blueprint(ruling(session))
     app.register_blueprint(api(session, live, streams), url_prefix=BASE)
     if stories is not None:
         app.register_blueprint(later(stories))
@@ -61,19 +65,23 @@ def create_app(
     return app
 
 
-def create_later_app(stories: Stories, hosts: Collection[str] = ()) -> Flask:
-    """The sessions of a log with no game running; / is the list of them."""
+def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
+    """The sessions of a log with no game running, behind the same doors as the panel; / is the list of them."""
     app = bare_app(hosts)
+    guarded(app, access or Access(Codes()))
     app.register_blueprint(later(stories))
     app.jinja_env.globals["sharing"] = True
     app.add_url_rule("/", view_func=app.view_functions["later.sessions"])
     return app
 
 
-def guarded(app: Flask, access: Access, session: int = 0) -> Seats:
-    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0."""
+def guarded(app: Flask, access: Access, session: int = 0, keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0.
+
+    `keep` writes down who takes and frees them.
+    """
     app.extensions["access"] = access
-    app.extensions["seats"] = seats = Seats(access.codes, session)
+    app.extensions["seats"] = seats = Seats(access.codes, session, keep)
     admit(app, access, seats)
     app.register_blueprint(join(access, seats, app.config["FORM_TOKEN"]))
     return seats
@@ -86,6 +94,7 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
     app.jinja_env.filters.update(unbroken=unbroken, game=shown_game, verb=shown_verb, kind=shown_verdict)
+    speak(app)
     guard(app, hosts)
     describe(app)
     return app

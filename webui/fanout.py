@@ -35,10 +35,10 @@ class Carried:
         self._left = head + self._framed(hello)
         self._stalled_s = 0.0
 
-    def tell(self, newest: int, passed_s: float) -> bool:
+    def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
         """Send what is new, or what was left; False when it is gone, or reads nothing.  Never waits."""
         if not self._left:
-            self._left = self._framed(b"".join(self.listener.news(newest, passed_s)))
+            self._left = self._framed(b"".join(self.listener.news(newest, moment, passed_s)))
             self._stalled_s = 0.0
         try:
             sent = self.connection.send(self._left) if self._left else 0
@@ -90,7 +90,7 @@ class Fanout:
     def carry(self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener) -> None:
         """Take over a connection whose answer begins with `head`; its place among the streams is given back when it ends."""
         one = Carried(connection, head, self._streams.bulletin.hello, chunked, listener)
-        one.tell(listener.after, 0.0)
+        one.tell(listener.after, self._streams.bulletin.moment(), 0.0)
         listener.carried = True
         with self._lock:
             self._selector.register(connection, EVENT_READ, one)
@@ -108,7 +108,8 @@ class Fanout:
             with self._lock:
                 spoke: list[Carried] = [key.data for key, _ in self._selector.select(0)]
             gone = [one for one in spoke if one.gone()]
-            gone += [one for one in self._all() if one not in gone and not one.tell(newest, passed_s)]
+            moment = self._streams.bulletin.moment()
+            gone += [one for one in self._all() if one not in gone and not one.tell(newest, moment, passed_s)]
             for one in gone:
                 self._drop(one)
         for one in self._all():

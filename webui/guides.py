@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 
 from flask import Blueprint, Flask, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
@@ -22,26 +22,36 @@ CORNERS = ("far left", "far right", "near right", "near left")
 
 def create_lens_app(lens: LensPort, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
     """The page of a lens that is being calibrated, for hosts; `access` as in `create_app`."""
-    routes, instance = Blueprint("guide", __name__), secrets.token_hex(8)
+    return _app(lens_pages(lambda: lens, "", secrets.token_hex(8)), hosts, access)
 
-    @routes.get("/")
+
+def lens_pages(lens: Callable[[], LensPort | None], at: str, instance: str) -> Blueprint:
+    """The routes of a lens that is being calibrated, if any is; its page is `at` an address, from which one goes back to /."""
+    routes = Blueprint("guide", __name__)
+
+    def begun() -> LensPort:
+        if (now := lens()) is None:
+            raise Refusal(404, "no_lens", "No lens is being calibrated.")
+        return now
+
+    @routes.get(at or "/")
     def page() -> str:
-        return render_template("lens.html", now=lens.look(), instance=instance, token=current_app.config["FORM_TOKEN"])
+        return render_template("lens.html", now=begun().look(), back=at != "", instance=instance, token=current_app.config["FORM_TOKEN"])
 
     @routes.get("/api/v1/lens")
     def state() -> Response:
-        return jsonify(asdict(lens.look()))
+        return jsonify(asdict(begun().look()))
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:
-        return picture(lens.jpeg(), "The camera has given no picture yet.")
+        return picture(begun().jpeg(), "The camera has given no picture yet.")
 
-    @routes.post("/end")
+    @routes.post(f"{at}/end")
     def end() -> AnyResponse:
-        lens.end()
+        begun().end()
         return redirect(url_for("guide.page"), 303)
 
-    return _app(routes, hosts, access)
+    return routes
 
 
 def create_corners_app(table: CornersPort, hosts: Collection[str] = (), access: Access | None = None) -> Flask:

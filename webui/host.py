@@ -36,7 +36,7 @@ def host(session: SessionPort, live: LivePort, access: Access, seats: Seats, add
 
     @routes.post("/free")
     def free() -> AnyResponse:
-        seats.free(request.form.get("seat", ""))
+        seats.free(request.form.get("seat", ""), by="the host")
         return redirect(url_for("host.page"), 303)
 
     @routes.post("/code")
@@ -45,7 +45,7 @@ def host(session: SessionPort, live: LivePort, access: Access, seats: Seats, add
         which = request.form.get("which", "")
         if which == "table":
             access.codes.renew("table")
-            seats.free(*(colour for colour in seats.held() if colour != visitor().seat))
+            seats.free(*(colour for colour in seats.held() if colour != visitor().seat), by="the host")
             return redirect(url_for("host.page"), 303)
         if which != "host":
             raise Refusal(400, "bad_code", f"Expected the code of the host or the table, got {which[:40]!r}; nothing was done.")

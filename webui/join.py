@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Flask, Response, g, jsonify, make_response, redirect, render_template, request
+from flask import Blueprint, Flask, Response, current_app, g, jsonify, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webui.access import Access, Role, Visitor
@@ -19,6 +19,7 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "join.enter": EVERYBODY,
     "join.enter_program": EVERYBODY,
     "join.leave": EVERYBODY,
+    "language.choose": EVERYBODY,
     "pages.command": EVERYBODY,  # `webui.access.allowed` decides by the command
     "api.command": EVERYBODY,
     "seats.command": EVERYBODY,
@@ -30,7 +31,10 @@ OPEN_TO: dict[str, tuple[Role, ...]] = {
     "guide.camera": ("host",),
     "guide.photograph": ("host",),
     "fix.page": ("host",),
+    "api.alternatives": ("host", "player"),
     "later.export": ("host",),  # holds what was said in secret
+    "table.camera": ("host",),  # of a session that is being set up
+    "table.sheet": ("host",),
     "host.page": ("host",),  # shows the table's code
 }
 """Endpoints and whom they are for.  Of all others everybody may look (GET), and only a host may send something."""
@@ -76,7 +80,8 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
             if refusal.retry_s is not None:
                 refused.headers["Retry-After"] = str(refusal.retry_s)
             return refused
-        return keep(redirect("/" if access.visitor(ticket).role == "host" else "/play", 303), ticket)
+        plays = access.visitor(ticket).role == "player" and any(rule.rule == "/play" for rule in current_app.url_map.iter_rules())
+        return keep(redirect("/play" if plays else "/", 303), ticket)
 
     @routes.post("/leave")
     def leave() -> AnyResponse:

@@ -21,6 +21,7 @@ from table.errors import InputError
 from webui.api import picture
 from webui.drawing import draw
 from webui.guard import Refusal
+from webui.language import word
 from webui.plots import HeatMap, Strips, around_target, on_squares, strips
 from webui.sharing import verdict_png
 
@@ -57,7 +58,7 @@ def later(stories: Stories) -> Blueprint:
     @routes.get("/sessions/<int:session>/statistics")
     def statistics(session: int) -> str:
         counted = count([_story(stories, session)])
-        return render_template("statistics.html", title=f"Session {session}", session=session, counted=counted, left_out=())
+        return render_template("statistics.html", session=session, counted=counted, left_out=())
 
     @routes.get("/statistics")
     def all_statistics() -> str:
@@ -70,7 +71,7 @@ def later(stories: Stories) -> Blueprint:
                 told.append(stories.of(summary.session))
             except InputError as error:
                 left_out.append(str(error))
-        return render_template("statistics.html", title="All sessions", session=None, simulated=simulated, counted=count(told), left_out=left_out)
+        return render_template("statistics.html", session=None, simulated=simulated, counted=count(told), left_out=left_out)
 
     _carry_away(routes, stories)
     return routes
@@ -92,7 +93,7 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
             raise Refusal(404, "no_verdict", f"Nothing was decided in record {seq} of session {session}.")
         shown = _shown(story, index, near=True)
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
-        return _file(verdict_png(shown["view"], shown["drawing"], jpeg), "image/png", "inline", f"rinkside-{session}-{seq}.png")
+        return _file(verdict_png(shown["view"], shown["drawing"], jpeg, word), "image/png", "inline", f"rinkside-{session}-{seq}.png")
 
     @routes.get("/sessions/<int:session>/session.zip")
     def export(session: int) -> AnyResponse:

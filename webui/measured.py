@@ -100,5 +100,6 @@ def _value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_value, value))
+        words = [*map(_value, value)]
+        return ("; " if any(", " in word for word in words) else ", ").join(words)
     return "–" if value is None else str(value)

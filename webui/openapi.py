@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask, Response, jsonify
 
-from webui.schemas import ANY_OBJECT, COLOUR, SCHEMAS, SEQ, TEXT, Schema, fields, known, many, one_of, or_null
+from webui.schemas import ANY_OBJECT, CHOICE, COLOUR, SCHEMAS, SEQ, TEXT, Schema, fields, known, many, one_of, or_null
 
 BASE = "/api/v1"
 ROLE = one_of("host", "player", "spectator")
@@ -93,6 +93,13 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("/observation", "get"): _get("The table as it was seen last.", known("Observation"), 404),
     ("/camera.jpg", "get"): _jpeg("The camera's newest picture, or the photograph on which corners are put."),
     ("/frame/{seq}.jpg", "get"): _jpeg("The picture that a record rests on.", RECORD_NUMBER),
+    ("/alternatives/{seq}", "get"): _get(
+        "What else may have happened where a record was ruled, nearest first; the host sends one as `correct`.",
+        fields("The ruling, and what may stand in its place.", record=SEQ, choices=many(CHOICE)),
+        404,
+        409,
+        parameters=(RECORD_NUMBER,),
+    ),
     ("/command", "post"): _post(
         "Tell the referee something: the only way to change a game.", known("Command"), fields("The record of it.", record=known("Record")), 409, 507
     ),
@@ -106,7 +113,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ),
     ("/me", "get"): _get("Who you are.", fields("Role and seat.", role=ROLE, seat=or_null(COLOUR))),
     ("/measurement", "get"): _get("What the ruler measures now.", known("Measurement")),
-    ("/lens", "get"): _get("How far the calibration of a lens is.", known("LensNow")),
+    ("/lens", "get"): _get("How far the calibration of a lens is.", known("LensNow"), 404),
     ("/corners", "get"): _get("How far a table is whose board's corners are put by hand.", known("CornersNow")),
 }
 """Everything under `BASE`, by path and method, of all applications."""

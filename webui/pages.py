@@ -11,6 +11,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.loop import Live
 from referee.moved import WISHES
 from table.observation import observation_document
 from webui.access import sayings
@@ -18,8 +19,12 @@ from webui.api import obey
 from webui.drawing import draw
 from webui.guard import Refusal
 from webui.join import visitor
+from webui.kept import Kept
 from webui.overlay import draw_over
 from webui.ports import LivePort, SessionPort
+
+SHOWN = ("near", "photo")
+"""Ways to look at the table, beside the whole of it."""
 
 NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
 """What a ranking's row has where its game does not measure it."""
@@ -33,11 +38,12 @@ READING = "reading "
 
 def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     """The routes that people see."""
-    routes = Blueprint("pages", __name__)
+    routes, kept = Blueprint("pages", __name__), Kept()
 
     @routes.get("/")
-    def panel() -> str:
-        return page()
+    def panel() -> AnyResponse:
+        view, now, shown = session.view(), live.latest, request.args.get("view", "")
+        return kept.page(view, now, live.setup, shown if shown in SHOWN else "", lambda: page(view, now))
 
     @routes.post("/command")
     def command() -> AnyResponse:
@@ -45,7 +51,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             _refuse_late_undo(session, request.form)
             obey(session, command_document(request.form))
         except Refusal as refusal:
-            response: Response = make_response(page(refusal.said))
+            response: Response = make_response(page(session.view(), live.latest, refusal.said))
             response.status_code = refusal.status
             return response
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
@@ -58,10 +64,9 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
-    def page(notice: str = "") -> str:
-        view, now = session.view(), live.latest
+    def page(view: dict[str, Any], now: Live, notice: str = "") -> str:
         shown = request.args.get("view", "")
-        view["ranking"] = [NOT_SAID | row for row in view["ranking"]]
+        view = view | {"ranking": [NOT_SAID | row for row in view["ranking"]]}
         seen = observation_document(now.observation) if now.observation is not None else view["observation"]
         return render_template(
             "panel.html",

@@ -8,10 +8,12 @@ from typing import Any
 from flask import Blueprint, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.loop import Live
 from webui.access import sayings, takes_back
 from webui.api import obey
 from webui.guard import Refusal, json_body
 from webui.join import visitor
+from webui.kept import Kept
 from webui.pages import command_document
 from webui.ports import LivePort, SessionPort
 from webui.seats import Seats
@@ -22,11 +24,12 @@ OBJECTED_TO = ("ruled", "noted", "answered", "declared")
 
 def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> Blueprint:
     """The routes of players."""
-    routes = Blueprint("seats", __name__)
+    routes, kept = Blueprint("seats", __name__), Kept()
 
     @routes.get("/play")
-    def page() -> str:
-        return _page()
+    def page() -> AnyResponse:
+        view, now = session.view(), live.latest
+        return kept.page(view, now, live.setup, "", lambda: _page(view, now))
 
     @routes.post("/play")
     def command() -> AnyResponse:
@@ -58,16 +61,16 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
         return jsonify(seat=colour), 201
 
     def _refused(refusal: Refusal) -> Response:
-        response: Response = make_response(_page(refusal.said))
+        response: Response = make_response(_page(session.view(), live.latest, refusal.said))
         response.status_code = refusal.status
         return response
 
-    def _page(notice: str = "") -> str:
-        view, seat = session.view(), visitor().seat
+    def _page(view: dict[str, Any], now: Live, notice: str = "") -> str:
+        seat = visitor().seat
         return render_template(
             "phone.html",
             view=view,
-            live=live.latest,
+            live=now,
             held=seats.held(),
             notice=notice,
             mine=own(view, seat, sayings(visitor(), view, seats.held())) if seat is not None and seat in view["players"] else None,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
-from referee.events import Record
+from referee.events import Choice as Alternative
+from referee.events import Record, SeatFreed, SeatTaken
 from referee.guides import CornersNow, LensNow
 from referee.loop import Live
 from referee.moved import Wish
+from referee.preparing import Job, Step
 from referee.reread import Reread, Told
 from referee.ruler import RulerNow
 from referee.setting_up import Choice
@@ -23,6 +25,9 @@ class SessionPort(Protocol):
     @property
     def closed(self) -> bool: ...
 
+    @property
+    def seq(self) -> int: ...
+
     def view(self) -> dict[str, Any]: ...
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
@@ -32,6 +37,10 @@ class SessionPort(Protocol):
     def frame(self, seq: int) -> bytes | None: ...
 
     def command(self, command: Command) -> Record: ...
+
+    def seat(self, event: SeatTaken | SeatFreed) -> None: ...
+
+    def alternatives(self, seq: int) -> tuple[Alternative, ...]: ...
 
 
 class LivePort(Protocol):
@@ -55,12 +64,28 @@ class LivePort(Protocol):
 class SetUpPort(Protocol):
     """A session that people set up."""
 
-    @property
-    def setup(self) -> Setup: ...
-
     def look(self) -> bool: ...
 
     def begin(self, choice: Choice) -> None: ...
+
+
+class TablePort(Protocol):
+    """A table that is made ready for it."""
+
+    @property
+    def setup(self) -> Setup: ...
+
+    @property
+    def lens(self) -> LensPort | None: ...
+
+    @property
+    def frame_seq(self) -> int: ...
+
+    def jpeg(self) -> bytes | None: ...
+
+    def steps(self) -> Mapping[str, Step]: ...
+
+    def wish(self, job: Job) -> None: ...
 
 
 class LensPort(Protocol):

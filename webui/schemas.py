@@ -97,6 +97,7 @@ def _commands() -> dict[str, Schema]:
 _GAP = {"colour": COLOUR, "size": TEXT, "gap_mm": NUMBER}
 _GAP_ALSO: Schema = {"piece": WHOLE, "sigma_mm": NUMBER, "on_target": YES, "touching": YES, "base_mm": POINT_MM, "points_mm": many(POINT_MM)}
 
+CHOICE = fields("One thing that may have happened, and the moves that it stands for.", label=TEXT, moves=many(TEXT))
 CLAUSES = many(fields("What it rests on, in our own words.", name=TEXT, said=TEXT))
 
 SCHEMAS: dict[str, Schema] = {
@@ -151,7 +152,7 @@ SCHEMAS: dict[str, Schema] = {
         player=or_null(COLOUR),
         said=TEXT,
         rests_on=TEXT,
-        choices=many(fields("One answer, and the moves that it stands for.", label=TEXT, moves=many(TEXT))),
+        choices=many(CHOICE),
         evidence=ANY_OBJECT,
         frame=or_null(SEQ),
     ),
@@ -160,8 +161,8 @@ SCHEMAS: dict[str, Schema] = {
         {"clauses": CLAUSES, "call": TEXT, "sound": TEXT},
         seq=SEQ,
         at_ms=WHOLE,
-        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned"),
-        verdict=one_of("accepted", "refused", "cannot_see", "out_of_sync", "noted", "ambiguous", "by hand"),
+        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned", "table"),
+        verdict=one_of("accepted", "refused", "cannot_see", "out_of_sync", "noted", "ambiguous", "by hand", "table"),
         code=TEXT,
         player=or_null(COLOUR),
         said=TEXT,
@@ -205,12 +206,13 @@ SCHEMAS: dict[str, Schema] = {
         resigned=many(COLOUR),
         appeals=many(fields("An appeal that is open.", seq=SEQ, at_ms=WHOLE, appeals=SEQ, player=COLOUR, reason=TEXT, said=TEXT)),
         live=fields(
-            "What the referee sees and does now.",
+            "What the referee sees and does now; `held` until people have said what to do about what has `moved`.",
             status=one_of(*typing.get_args(Status)),
             said=TEXT,
             frame_seq=WHOLE,
             at_ms=WHOLE,
             moved=many(TEXT),
+            held=YES,
             pointed=fields("The answer that a button points at; without a label none, or of a question that is closed.", question=WHOLE, label=TEXT),
         ),
     ),

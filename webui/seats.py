@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 
+from referee.events import SeatFreed, SeatTaken
+from referee.log import LogFailed
 from webui.access import Visitor
 from webui.codes import Codes
 from webui.guard import Refusal
@@ -12,9 +15,9 @@ from webui.guard import Refusal
 class Seats:
     """Who holds which seat, kept beside the codes; a colour has one holder, and a holder one colour.  Safe to use from many threads."""
 
-    def __init__(self, codes: Codes, session: int) -> None:
-        """Seats of another session than `session` (number) are nobody's any more."""
-        self._codes, self._session, self._lock = codes, session, Lock()
+    def __init__(self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]) -> None:
+        """Seats of another session than `session` (number) are nobody's any more; `keep` writes down what changes."""
+        self._codes, self._session, self._keep, self._lock = codes, session, keep, Lock()
 
     def held(self) -> dict[str, str]:
         """Holders' ids by colour."""
@@ -33,10 +36,32 @@ class Seats:
             held = self.held()
             if held.get(colour, visitor.id) != visitor.id:
                 raise Refusal(409, "seat_taken", f"Somebody else plays {colour} on another phone; the host can free the seat.")
-            others = {one: holder for one, holder in held.items() if holder != visitor.id}
-            self._codes.put(session=self._session, seats=others | {colour: visitor.id})
+            if colour in held:
+                return
+            left = [one for one, holder in held.items() if holder == visitor.id]
+            others = {one: holder for one, holder in held.items() if one not in left}
+            taken = SeatTaken(player=colour, said=f"{colour.capitalize()}'s seat is taken.")
+            self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
 
-    def free(self, *colours: str) -> None:
-        """Give seats back; who held them is a player without one."""
+    def free(self, *colours: str, by: str = "") -> None:
+        """Give seats back, or have them freed `by` somebody else; who held them is a player without one."""
         with self._lock:
-            self._codes.put(session=self._session, seats={one: holder for one, holder in self.held().items() if one not in colours})
+            held = self.held()
+            left = {one: holder for one, holder in held.items() if one not in colours}
+            self._change(left, *(_freed(colour, by) for colour in held.keys() - left.keys()))
+
+    def _change(self, seats: dict[str, str], *events: SeatTaken | SeatFreed) -> None:
+        """All of it or nothing: beside the codes, and in the log."""
+        before = self._codes.now
+        self._codes.put(session=self._session, seats=seats)
+        try:
+            for event in events:
+                self._keep(event)
+        except LogFailed as error:
+            self._codes.put(session=before.session, seats=before.seats)
+            raise Refusal(507, "not_kept", str(error)) from error
+
+
+def _freed(colour: str, by: str = "") -> SeatFreed:
+    said = f"{by.capitalize()} frees {colour}'s seat." if by else f"{colour.capitalize()}'s seat is given back."
+    return SeatFreed(player=colour, decided_by=by or colour, said=said)

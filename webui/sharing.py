@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import cv2
@@ -32,11 +32,11 @@ _pdfium = threading.Lock()
 """PDFium serves one thread at a time."""
 
 
-def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | None) -> bytes:
-    """The newest verdict of a view (`referee.view`) as a PNG; `jpeg` is the picture that it rests on, if one is kept."""
+def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str] = str) -> bytes:
+    """The newest verdict of a view (`referee.view`) as a PNG, in the language of `say`; `jpeg` is the picture that it rests on, if one is kept."""
     ruled = view["verdicts"][0] if view["verdicts"] else None
-    said = _wrapped(ruled["said"] if ruled else "Nothing has been ruled yet.", "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
-    rows = _measured(view)
+    said = _wrapped(say(ruled["said"] if ruled else "Nothing has been ruled yet."), "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
+    rows = _measured(view, say)
     height = EDGE + 44 + PICTURES + GAP + SMALL * 2 + len(said) * SAID * 1.25 + (len(rows) + 2) * SMALL * 1.45 + EDGE
     packed = io.BytesIO()
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
@@ -44,12 +44,12 @@ def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | 
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
     begun = f"{shown_game(view['game'])}, game {view['game_number']}, session {view['session']}" + (" - simulated table" * view["simulated"])
     canvas.setFillColor(QUIET)
-    _text(canvas, WIDTH - EDGE, y, begun, "Helvetica", SMALL, right=True)
+    _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
     y -= 22 + PICTURES
-    _pictures(canvas, y, drawing, jpeg)
+    _pictures(canvas, y, drawing, jpeg, say)
     y -= GAP + SMALL
     if ruled:
-        _text(canvas, EDGE, y, f"{shown_verdict(ruled).upper()}   {shown_time(ruled['at_ms'])}", "Helvetica-Bold", SMALL * 0.85)
+        _text(canvas, EDGE, y, f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled['at_ms']))}", "Helvetica-Bold", SMALL * 0.85)
     canvas.setFillColor(INK)
     for line in said:
         y -= SAID * 1.25
@@ -62,17 +62,17 @@ def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | 
         _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
     if ruled and ruled["rests_on"]:
         canvas.setFillColor(QUIET)
-        _text(canvas, EDGE, y - SMALL * 1.6, f"Rests on: {ruled['rests_on']}", "Helvetica", SMALL)
+        _text(canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled['rests_on']}"), "Helvetica", SMALL)
     canvas.save()
     return _png(packed.getvalue())
 
 
-def _measured(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _measured(view: Mapping[str, Any], say: Callable[[str], str]) -> list[tuple[str, str]]:
     """Colours and words of the distances next to the target."""
-    return [(row["colour"], f"{row['colour']} {row['size']}: {shown_gap(row)}") for row in view["ranking"][:ROWS]]
+    return [(row["colour"], f"{say(row['colour'])} {say(row['size'])}: {say(shown_gap(row))}") for row in view["ranking"][:ROWS]]
 
 
-def _pictures(canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None) -> None:
+def _pictures(canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str]) -> None:
     """Photograph and drawing beside each other, from y up; one alone has all the width."""
     room = WIDTH - 2 * EDGE
     halves = [room * 0.56 - GAP / 2, room * 0.44 - GAP / 2] if jpeg and drawing else [room, room]
@@ -86,11 +86,11 @@ def _pictures(canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | N
         left = WIDTH - EDGE - halves[1] + (halves[1] - scale * width) / 2
         canvas.translate(left - scale * drawing.view_box[0], y + PICTURES + scale * drawing.view_box[1])
         canvas.scale(scale, -scale)
-        _board(canvas, drawing, 1.0 / scale)
+        _board(canvas, drawing, 1.0 / scale, say)
         canvas.restoreState()
 
 
-def _board(canvas: Canvas, drawing: Drawing, px: float) -> None:
+def _board(canvas: Canvas, drawing: Drawing, px: float, say: Callable[[str], str]) -> None:
     """The drawing on a canvas that is scaled to it; `px` is a pixel in its units."""
     canvas.setLineWidth(px)
     canvas.setLineJoin(1)
@@ -119,7 +119,7 @@ def _board(canvas: Canvas, drawing: Drawing, px: float) -> None:
         canvas.saveState()
         canvas.translate(label.x - label.width_mm / 2, label.y + label.height_mm / 2)
         canvas.scale(label.height_mm / CHIP, -label.height_mm / CHIP)
-        _label(canvas, label)
+        _label(canvas, label, say(label.text))
         canvas.restoreState()
 
 
@@ -137,7 +137,7 @@ def _mark(canvas: Canvas, mark: DrawnMark, px: float) -> None:
             canvas.drawPath(path, stroke=1, fill=0)
 
 
-def _label(canvas: Canvas, label: Label) -> None:
+def _label(canvas: Canvas, label: Label, text: str) -> None:
     """A plate with the colour's letter, and the distance or name; as tall as a chip."""
     canvas.setLineWidth(1)
     canvas.setFillColor("#ffffff")
@@ -146,7 +146,7 @@ def _label(canvas: Canvas, label: Label) -> None:
     _chip(canvas, 0, 0, label.colour)
     canvas.setFillColor(INK)
     canvas.setFont("Helvetica-Bold", 15)
-    canvas.drawString(CHIP + 5, 7, label.text)
+    canvas.drawString(CHIP + 5, 7, text)
 
 
 def _polygon(canvas: Canvas, points: str, fill: str, stroke: str, alpha: float = 1.0) -> None:
@@ -173,7 +173,7 @@ def _chip(canvas: Canvas, x: float, y: float, colour: str) -> None:
 def _text(canvas: Canvas, x: float, y: float, text: str, font: str, size: float, right: bool = False) -> None:
     """One line; characters that the font has not are written `?`."""
     canvas.setFont(font, size)
-    (canvas.drawRightString if right else canvas.drawString)(x, y, text.encode("latin-1", "replace").decode("latin-1"))
+    (canvas.drawRightString if right else canvas.drawString)(x, y, text.encode("cp1252", "replace").decode("cp1252"))
 
 
 def _wrapped(text: str, font: str, size: float, width: float) -> list[str]:

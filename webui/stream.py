@@ -29,6 +29,13 @@ WRITTEN_KEPT = 4 * MOST_RECORDS
 """So many of the newest records are kept as they were written, for the next who listens."""
 
 
+def moment(live: LivePort) -> dict[str, Any]:
+    """What the referee does now, as plain data: in the state, and told as `live`."""
+    now = live.latest
+    names = ("status", "said", "frame_seq", "at_ms", "moved", "held")
+    return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
+
+
 class Bulletin:
     """What there is to tell, written once however many listen.  From any thread."""
 
@@ -48,7 +55,7 @@ class Bulletin:
     @property
     def newest(self) -> int:
         """The number of the newest record."""
-        return int(self._session.view()["seq"])
+        return self._session.seq
 
     def since(self, after: int) -> list[tuple[int, bytes]]:
         """The first MOST_RECORDS records after number `after`, each with its number, as events."""
@@ -65,8 +72,7 @@ class Bulletin:
 
     def moment(self) -> bytes:
         """What the referee does now, as an event."""
-        now = self._live.latest
-        state = {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "moved": now.moved, "pointed": now.pointed._asdict()}
+        state = moment(self._live)
         with self._lock:
             if state != self._moment[0]:
                 self._moment = state, _event("live", state)
@@ -89,16 +95,15 @@ class Listener:
         self.carried = False
         """Was its connection taken over by the thread of all streams?"""
 
-    def news(self, newest: int, passed_s: float) -> list[bytes]:
+    def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
         """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
 
-        `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (status, said,
-        frame_seq, moved, pointed) and `beat` have none, so that they never count as caught up.
+        `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (as `moment` has it)
+        and `beat` have none, so that they never count as caught up.
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
         events = [event for _, event in records]
-        moment = self._bulletin.moment()
         if moment != self._told:
             self._told = moment
             events.append(moment)
@@ -147,7 +152,7 @@ def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
     yield streams.bulletin.hello
     while not streams.ending:
         newest = streams.bulletin.wait(listener.after, POLL_S)
-        yield from listener.news(newest, POLL_S)
+        yield from listener.news(newest, streams.bulletin.moment(), POLL_S)
 
 
 def _event(name: str, data: dict[str, Any], number: int | None = None) -> bytes:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from calibration.sheets_pages import PAPERS, lay_out
 from calibration.sheets_pdf import read_pages
 from referee.cli import main
-from referee.commands_print import make_sheet
+from referee.printing import make_sheet
 from table.setup import load_table, parse_table
 from vision.camera import project
 from vision.fiducials import locate

@@ -16,7 +16,7 @@ from calibration.sheets_pdf import BAR_LOW_MM, read_pages, write_pdf
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from engines.zamboni_wars.board import SPACES, STRAIGHT, USUAL
-from referee.commands_print import SHEETS, make_sheet
+from referee.printing import SHEETS, make_sheet
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from vision.colours import PALETTE

@@ -70,7 +70,7 @@ def opened(outline, **table):
 
 
 def test_a_rig_of_fakes(outline):
-    rig = opened(outline, **{part: {"kind": "fake"} for part in ("lamps", "dice", "buttons", "buzzer", "calliper")})
+    rig = opened(outline, **{part: {"kind": "fake"} for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")})
     assert rig.troubles == {}
     rig.lamps.trouble = "it is gone"
     assert rig.troubles == {"lamps": "it is gone"}

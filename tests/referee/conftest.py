@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
+from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps, FakeVoice
 from hardware.rig import Rig
 from referee.events import SessionStarted
 from referee.log import Log
@@ -198,7 +198,7 @@ def lamps():
 
 @pytest.fixture
 def rig(lamps):
-    return Rig(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper())
+    return Rig(lamps, FakeDice(1), FakeButtons(), Heard(), FakeCalliper(), FakeVoice())
 
 
 @pytest.fixture

@@ -10,11 +10,18 @@ import socket
 import stat
 import subprocess
 import sys
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from referee.events import SessionStarted
+from referee.log import Log
+from referee.simulated_table import demo_setup
+from table.setup import save_table
 
 RINKSIDE = [sys.executable, "-c", "from referee.cli import main; main()"]
 WAIT_S = 120
@@ -56,6 +63,66 @@ def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp
     assert (demo.returncode, rest, errors) == (0, "", "")
     (session,) = json.loads(run("log", "list", "--json", "--log", tmp_path / "log.sqlite").stdout)
     assert (session["game"], session["simulated"], session["ended"]) == ("ice_boule", True, True)
+
+
+def sent(url: str, code: str, form: dict[str, str] | None = None) -> str:
+    """What a host is answered; with a form, what it leads to."""
+    headers = {"Authorization": f"Bearer {code}", "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+    body = urllib.parse.urlencode(form).encode() if form else None
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=WAIT_S) as answer:
+        return str(answer.read().decode())
+
+
+def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    words = ["play", "--table", tmp_path / "table.json", "--camera", "simulated:7", "--set-up", "--port", "0", "--data", tmp_path / "data"]
+    process = subprocess.Popen([*RINKSIDE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first.startswith("The game is set up on ")
+        url = next(word for word in first.split() if word.startswith("http://localhost:"))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        looked = (sent(url, code) for _ in range(10_000))
+        assert any("Cards and board lie where the table says." in page for page in looked)
+        form = {"game": "ice_boule", "plays red": "on", "plays blue": "on", "place red": "2", "place blue": "1", "name red": "Anna"}
+        sent(f"{url}/begin", code, form)
+        process.stdout.readline()
+        assert process.stdout.readline().startswith("The panel is on ")
+        state = json.loads(sent(f"{url}/api/v1/state", code))
+        assert (state["players"], state["names"]) == (["blue", "red"], {"red": "Anna"})
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            _, errors = process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path) -> None:
+    with Log(tmp_path / "log.sqlite") as log:
+        number = log.append(SessionStarted(game="ice_boule", players=("red", "green")), 0).session
+    words = [*RINKSIDE, "sessions", "--log", str(tmp_path / "log.sqlite"), "--port", "0"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        with urllib.request.urlopen(f"{url}/sessions/{number}", timeout=WAIT_S) as page:
+            assert page.status == 200
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"{url}/sessions/{number}/session.zip", timeout=WAIT_S)
+        asks = urllib.request.Request(f"{url}/sessions/{number}/session.zip", headers={"Authorization": f"Bearer {code}"})
+        with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
+            assert answer.read().startswith(b"PK")
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+    assert not (tmp_path / "access.json").exists(), "a log that is only looked at gets no codes of its own"
 
 
 def test_a_taken_port_is_one_line_and_no_log(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from engines.verdict import Ambiguous, Choice
 from hardware.scenes import Scene
 from referee import companion
-from referee.command import Answer, Pause
+from referee.command import Answer, Correct, Pause
 from referee.companion import NOT_NOW, Companion
 from referee.events import Ruled
 from referee.facts import fact_of
@@ -250,6 +250,18 @@ def test_it_ends_when_the_session_is_closed(rig, session, eyes):
     session.close()
     beside.stop()
     assert not any(thread.is_alive() for thread in beside._threads)
+
+
+def test_verdicts_are_called_each_once_and_not_again_when_they_are_corrected(rig, session, request):
+    said = queue.Queue()
+    rig.voice.say = said.put
+    request.getfixturevalue("beside")
+    ruled = session.append(Ruled(verdict="accepted", code="pegs.put", said="Red leads by 2.5 ± 0.3 mm. Blue is next.", moves=("red",), player="red"))
+    assert said.get(timeout=PATIENCE_S) == "Red leads by 2.5 millimetres. Blue is next."
+    session.command(Pause())
+    session.command(Correct(record=ruled.seq, moves=()))
+    assert said.get(timeout=PATIENCE_S) == "The ruling is corrected."
+    assert said.empty()
 
 
 def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, session, eyes, games, monkeypatch):

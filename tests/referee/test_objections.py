@@ -7,7 +7,7 @@ import pytest
 import engines
 from engines.icefloe.state import State
 from referee.command import Appeal, Correct, Declare, Hear, NextGame, Resign, Undo, Uphold, parse_command
-from referee.events import Ruled, SessionStarted
+from referee.events import Ruled, SeatFreed, SeatTaken, SessionStarted
 from referee.session import Session
 from table.errors import InputError
 
@@ -104,3 +104,16 @@ def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
     assert sum("in secret" in said for said in refused) >= 3
     assert not [said for said in refused if "vote red" in said or "suns" in said]
     session.close()
+
+
+def test_who_speaks_for_whom_is_kept_until_the_session_has_ended(session):
+    session.seat(SeatTaken(player="red", said="Red's seat is taken."))
+    session.seat(SeatFreed(player="red", decided_by="the host", said="The host frees red's seat."))
+    assert [type(record.event) for record in session.records()[1:]] == [SeatTaken, SeatFreed]
+    assert session.view()["verdicts"] == []
+    session.end()
+    last = session.seq
+    session.seat(SeatTaken(player="red"))
+    session.close()
+    session.seat(SeatTaken(player="red"))
+    assert session.seq == last

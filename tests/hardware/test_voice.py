@@ -1,0 +1,82 @@
+"""A voice that is a program of the machine: what is said is given to it, the newest cuts off what is said, and what goes wrong is told."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+
+import numpy as np
+import pytest
+
+from hardware.rig import open_rig
+from hardware.settings import parse_settings
+from hardware.voice import Espeak
+from table.errors import InputError
+
+SPEAKS = '#!/bin/sh\necho "$$ $* $(cat)" > "{heard}"\n{then}\n'
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """install("exec sleep 1000"): a program that tells of what it is to say, and goes on so; gives a reader of one telling: pid, words and all."""
+    heard = tmp_path / "heard"
+    os.mkfifo(heard)
+
+    def make(then):
+        program = tmp_path / "espeak-ng"
+        program.write_text(SPEAKS.format(heard=heard, then=then))
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        return lambda: heard.read_text().rstrip().split(" ", 1)
+
+    return make
+
+
+def test_what_is_said_is_spoken_and_the_newest_cuts_off_the_rest(install):
+    hear = install("exec sleep 1000")
+    voice = Espeak(180)
+    voice.say("Yellow takes cyan 2; `rm -r` $HOME.")
+    first, words = hear()
+    assert words == "-v en -s 180 --stdin Yellow takes cyan 2; `rm -r` $HOME."
+    voice.say("-f Blue leads.")
+    second, words = hear()
+    assert words.endswith("--stdin -f Blue leads.")
+    voice.close()
+    for pid in (first, second):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+    assert voice.trouble == ""
+
+
+def test_what_could_not_be_said_is_told_until_something_was(install):
+    hear = install('exit "$(echo "$*" | grep -c 160)"')
+    voice = Espeak(160)
+    voice.say("Blue leads.")
+    os.waitid(os.P_PID, int(hear()[0]), os.WEXITED | os.WNOWAIT)
+    voice.close()
+    assert "ended with 1" in voice.trouble
+
+
+def test_a_program_that_is_gone_is_told(install, tmp_path):
+    install("")
+    voice = Espeak(160)
+    (tmp_path / "espeak-ng").unlink()
+    voice.say("Blue leads.")
+    while voice.trouble == "":
+        assert voice.playing
+    voice.close()
+    assert "cannot be run" in voice.trouble
+
+
+def test_a_voice_that_is_not_installed_is_no_other_voice(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    settings = parse_settings(tomllib.loads('[hardware.voice]\nkind = "espeak-ng"\n'), "rinkside.toml")
+    with pytest.raises(InputError, match=r"^hardware\.voice\.kind: expected espeak-ng .* sudo apt install espeak-ng$"):
+        open_rig(settings, np.zeros((4, 2)), lambda _text: None)
+
+
+@pytest.mark.parametrize("wrong", ['kind = "festival"', 'kind = "espeak-ng"\nwords_a_minute = 900'])
+def test_a_wrong_setting_is_named(wrong):
+    with pytest.raises(InputError, match=r"rinkside\.toml: hardware\.voice\.(kind|words_a_minute): expected"):
+        parse_settings(tomllib.loads(f"[hardware.voice]\n{wrong}\n"), "rinkside.toml")
