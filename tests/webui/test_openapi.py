@@ -18,7 +18,10 @@ import engines
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.session import Session
-from webui import create_app, create_corners_app, create_lens_app, create_ruler_app
+from referee.setting_up import SettingUp
+from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
+from webui.access import Access
+from webui.codes import Codes
 from webui.join import COOKIE
 from webui.openapi import BASE, OPERATIONS, document, routes
 from webui.schemas import SCHEMAS
@@ -82,29 +85,40 @@ def ask_anything(operation, token):
 
 
 FIELDS = ("command", "record", "moves", "seen", "question", "label", "reading blue", "said", "players", "seat", "which", "code", "decided_by", "x")
-WORDS = st.sampled_from(
-    ("undo", "answer", "declare", "hear", "correct", "next_game", "roll", "host", "blue", "0", "-1", "1e9", "{}", '{"player": 3}')
-)
+FIELDS += ("job", "game", "plays blue", "plays yellow", "place blue", "place yellow", "name blue", "ruling sizes", "language")
+COMMANDS = ("undo", "answer", "declare", "hear", "correct", "next_game", "roll")
+WORDS = st.sampled_from((*COMMANDS, "host", "blue", "ice_boule", "table", "on", "1", "0", "-1", "1e9", "{}", '{"player": 3}'))
 
 
 def test_forms_of_any_kind_are_refused_in_the_one_shape(tmp_path, live, caplog):
     with panel_of("icefloe", tmp_path, live) as (app, _):
-        forms = sorted(rule.rule for rule in app.url_map.iter_rules() if "POST" in rule.methods and not rule.rule.startswith(BASE))
-        assert "/command" in forms
-        client = app.test_client()
-
-        @hypothesis.settings(examples(), max_examples=20 * examples().max_examples)
-        @given(path=st.sampled_from(forms), form=st.dictionaries(st.sampled_from(FIELDS), WORDS | st.text(max_size=40)), page=st.booleans())
-        def send(path, form, page):
-            client.set_cookie(COOKIE, app.extensions["access"].renewed(""))
-            accept = "text/html" if page else "application/json"
-            answer = client.post(path, data=form, headers={"Sec-Fetch-Site": "same-origin", "Accept": accept})
-            assert answer.status_code < 500
-            if answer.is_json:
-                ERROR.validate(answer.get_json())
-
-        send()
+        assert "/command" in send_anything(app)
     assert "Traceback" not in caplog.text
+
+
+def test_forms_of_a_set_up_too(table, caplog):
+    setting = SettingUp(lambda choice: SessionStarted(game=choice.game, players=choice.players, rulings=dict(choice.rulings)))
+    assert {"/begin", "/table", "/lens/end"} <= send_anything(create_set_up_app(setting, table, Access(Codes())))
+    assert "Traceback" not in caplog.text
+
+
+def send_anything(app):
+    """Forms of all kinds to all that takes them, by a host; gives where they were sent."""
+    forms = sorted(rule.rule for rule in app.url_map.iter_rules() if "POST" in rule.methods and not rule.rule.startswith(BASE))
+    client = app.test_client()
+
+    @hypothesis.settings(examples(), max_examples=20 * examples().max_examples)
+    @given(path=st.sampled_from(forms), form=st.dictionaries(st.sampled_from(FIELDS), WORDS | st.text(max_size=40)), page=st.booleans())
+    def send(path, form, page):
+        client.set_cookie(COOKIE, app.extensions["access"].renewed(""))
+        accept = "text/html" if page else "application/json"
+        answer = client.post(path, data=form, headers={"Sec-Fetch-Site": "same-origin", "Accept": accept})
+        assert answer.status_code < 500
+        if answer.is_json:
+            ERROR.validate(answer.get_json())
+
+    send()
+    return set(forms)
 
 
 @pytest.mark.parametrize(
