@@ -1,4 +1,4 @@
-"""Places where there is a piece: what may stand there, moved on to the edges of the photograph."""
+"""Places where there is a piece: what may stand there, moved on to the edges of the photograph, and looked at closely."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from table.clearance import clearance
 from table.setup import Setup
 from table.solids import Array, Solid
 from vision.areas import Area, area
+from vision.close_look import look_closely
 from vision.edges import snap
 from vision.finder import Sight
 from vision.guesses import Guess, guesses
@@ -36,8 +37,9 @@ FAR_BEHIND = 6.0
 """Guesses for which so much less speaks than for the best are not moved on to the edges."""
 EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
-CLEAR_MM = 0.3
-"""Where edges leave no more doubt than this about a place, 1 sigma, it is not asked what the areas beside them look like."""
+CLOSE_MM, CLEAR_MM = 0.15, 0.3
+"""Where edges leave more doubt than the first about a place, 1 sigma, it is looked at closely; where both together leave more than the
+second, it is asked what the areas beside the edges look like."""
 SPREAD = 2.0
 """Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""
 
@@ -66,6 +68,19 @@ class Tried:
     guess: Hypothesis
     covariance: Array
     evidence: float
+
+    @property
+    def doubt_mm(self) -> float:
+        """How well its place is known, 1 sigma."""
+        return float(np.sqrt(np.trace(self.covariance[:2, :2])))
+
+    def with_look(self, seen: Hypothesis, covariance: Array) -> Tried:
+        """What edges and a close look, which has its own covariance (p, p), say together; itself where that was at something else."""
+        if (seen.size, seen.pose) != (self.guess.size, self.guess.pose):
+            return self
+        trust = np.linalg.inv(covariance)
+        both = np.linalg.inv(np.linalg.inv(self.covariance) + trust)
+        return replace(self, guess=self.guess.at(self.guess.parameters + both @ trust @ seen.away_from(self.guess)), covariance=both)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,16 +156,15 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
     """
     best = [one.best for one in laid]
     outlines = [photo.silhouette(guess.solid) for guess in best]
-    spots = {}
-    for one, near in zip(laid, neighbours(best, photo.setup), strict=True):
-        company = (one, *(laid[j] for j in near))
-        if company in known:
-            spots[company] = known[company]
-        else:
-            rivals = _supported(one.rivals, [best[j] for j in near])
-            hidden_by = [outlines[j] for j in near]
-            spots[company] = Spot(one.looked, measured(rivals, photo, hidden_by), one.looked.colours, one.chance)
-    return spots
+    near = neighbours(best, photo.setup)
+    companies = [(one, *(laid[j] for j in beside)) for one, beside in zip(laid, near, strict=True)]
+    new = [k for k, company in enumerate(companies) if company not in known]
+    asked = [(_supported(laid[k].rivals, [best[j] for j in near[k]]), [outlines[j] for j in near[k]]) for k in new]
+    read = dict(zip(new, measured(asked, photo), strict=True))
+    return {
+        company: known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, one.chance)
+        for k, (one, company) in enumerate(zip(laid, companies, strict=True))
+    }
 
 
 def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
@@ -170,14 +184,21 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
     return guesses(looked, setup.sizes, habit, photo.camera.eye_mm, z_mm)
 
 
-def measured(rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
-    """The rivals where their edges are, and, where these leave doubt about the likeliest, the areas beside them too."""
-    tried = on_edges(rivals, photo, hidden_by, None)
-    best = tried[0]
-    if np.trace(best.covariance[:2, :2]) < CLEAR_MM**2:
-        return tried
-    around = area(best.guess.solid, photo, hidden_by)
-    return tried if around is None else on_edges(rivals, photo, hidden_by, around)
+def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:
+    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, a
+    close look has a say, and where both do, the areas beside the edges too."""
+    tried = [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked]
+    unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
+    looks = dict(zip(unclear, look_closely([tried[k][0].guess for k in unclear], photo), strict=True))
+    for k, (rivals, hidden_by) in enumerate(asked):
+        best = tried[k][0]
+        if (best.with_look(*looks[k]) if k in looks else best).doubt_mm > CLEAR_MM:
+            around = area(best.guess.solid, photo, hidden_by)
+            if around is not None:
+                tried[k] = on_edges(rivals, photo, hidden_by, around)
+        if k in looks:
+            tried[k] = (tried[k][0].with_look(*looks[k]), *tried[k][1:])
+    return tried
 
 
 def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None) -> tuple[Tried, ...]:

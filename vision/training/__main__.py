@@ -8,19 +8,21 @@ from pathlib import Path
 
 import click
 
-from vision.second_look import CROP_PX
+from vision import close_look, second_look
 from vision.training.boards import board_sheets
+from vision.training.close import board_pieces, free_pieces
 from vision.training.export import export
 from vision.training.sheets import sheets
-from vision.training.train import load_sheets, train_finder, train_second_look
+from vision.training.train import load_pieces, load_sheets, train_close_look, train_finder, train_second_look
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets of a free table and of a board, unless they are there."""
+    """Write the sheets and the pieces of free tables and of boards, unless they are there."""
     folder, seed = job
-    for name, made in (("free", sheets), ("board", board_sheets)):
+    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces}
+    for name, made in drawn.items():
         path = folder / f"{name}-{seed}.pkl"
         if not path.exists():
             beside = path.with_suffix(".part")
@@ -32,7 +34,7 @@ def draw(job: tuple[Path, int]) -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
-@click.option("--only", type=click.Choice(["finder", "second-look"]), help="Teach one of the two.")
+@click.option("--only", type=click.Choice(["finder", "second-look", "close-look"]), help="Teach one of the three.")
 def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there, and install them.
 
@@ -42,13 +44,16 @@ def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     with Pool() as pool:
         for _ in pool.imap_unordered(draw, [(folder, seed) for seed in range(tables)]):
             pass
-    sheets = load_sheets(folder)
-    if only != "second-look":
-        finder = train_finder(sheets, minutes, folder / "finder.pt")
+    batch = {"image": {0: "n"}, "answer": {0: "n"}}
+    if only in (None, "finder"):
+        finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt")
         export(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, DATA / "finder.onnx")
-    if only != "finder":
-        second = train_second_look(sheets, minutes, folder / "second_look.pt")
-        export(second, (1, 3, CROP_PX, CROP_PX), {"image": {0: "n"}, "answer": {0: "n"}}, DATA / "second_look.onnx")
+    if only in (None, "second-look"):
+        second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt")
+        export(second, (1, 3, second_look.CROP_PX, second_look.CROP_PX), batch, DATA / "second_look.onnx")
+    if only in (None, "close-look"):
+        close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt")
+        export(close, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "close_look.onnx")
 
 
 if __name__ == "__main__":

@@ -33,5 +33,21 @@ def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[
     del graph.initializer[:], graph.node[:]
     graph.initializer.extend(halves)
     graph.node.extend(nodes)
+    _name_shortly(graph)
     onnx.save(model, beside)
     beside.rename(path)
+
+
+def _name_shortly(graph: onnx.GraphProto) -> None:
+    """Count what the network has, but for what it is asked and answers, instead of naming it."""
+    names = {door.name: door.name for door in (*graph.input, *graph.output)}
+
+    def short(name: str) -> str:
+        return names.setdefault(name, f"{len(names):x}") if name else ""  # an input that is left out
+
+    for node in graph.node:
+        node.name = node.doc_string = ""
+        node.input[:], node.output[:] = ([short(name) for name in side] for side in (node.input, node.output))
+    for weights in graph.initializer:
+        weights.name = short(weights.name)
+    del graph.value_info[:]

@@ -1,10 +1,11 @@
 """The networks: of the finder, a small U-net that says for every fourth pixel whether a piece has its middle there, and which;
-of the second look, a smaller one that answers once for a whole crop."""
+of the second and the close look, smaller ones that answer once for a whole crop."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
+from vision import close_look
 from vision.finder import CHANNELS
 from vision.second_look import ANSWERS, CROP_PX
 
@@ -58,6 +59,22 @@ class SecondLookNet(nn.Module):
             *(_layer(3, 24, 2), _layer(24, 32), _layer(32, 48, 2), _Twice(48)),
             *(_layer(48, 80, 2), _Twice(80), _layer(80, 96, 2), _layer(96, 96), nn.Flatten()),
             *(nn.Linear(96 * (CROP_PX // 16) ** 2, 96), nn.ReLU(inplace=True), nn.Linear(96, ANSWERS)),
+        )
+
+    def forward(self, image: Tensor) -> Tensor:
+        said: Tensor = self.layers(image)
+        return said
+
+
+class CloseLookNet(nn.Module):
+    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.close_look` for these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            *(_layer(5, 16, 2), _layer(16, 24), _layer(24, 32, 2), _Twice(32), _layer(32, 48, 2), _Twice(48), _layer(48, 48, 2)),
+            *(nn.Conv2d(48, 12, 1), nn.Flatten(), nn.Linear(12 * (close_look.CROP_PX // 16) ** 2, 32), nn.ReLU(inplace=True)),
+            nn.Linear(32, close_look.ANSWERS),
         )
 
     def forward(self, image: Tensor) -> Tensor:

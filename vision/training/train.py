@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, update_bn
 
-from vision.training import lessons, looks
-from vision.training.network import FinderNet, SecondLookNet
+from vision.training import close, lessons, looks
+from vision.training.network import CloseLookNet, FinderNet, SecondLookNet
 from vision.training.sheets import Sheet
 
 RATE = 2e-3
 SHEETS, CROPS = 16, 128
-"""Lessons of a round: sheets for the finder, crops for the second look."""
+"""Lessons of a round: sheets for the finder, crops for the looks."""
 TEACHINGS, BATCHES = 2, 60
 """The second look is taught so often, each time from where it was; the mean of the weights meets pictures that are unlike
 the sheets better than the last alone, once its normalisation has been measured again on so many rounds.  (Izmailov et al., Averaging
@@ -33,7 +33,12 @@ Loss = Callable[..., tuple[Tensor, dict[str, float]]]
 
 def load_sheets(folder: Path) -> list[Sheet]:
     """All sheets in a folder."""
-    return [sheet for path in sorted(folder.glob("*.pkl")) for sheet in pickle.loads(path.read_bytes())]
+    return [sheet for name in ("free", "board") for path in sorted(folder.glob(f"{name}-*.pkl")) for sheet in pickle.loads(path.read_bytes())]
+
+
+def load_pieces(folder: Path) -> list[close.Near]:
+    """All pieces in a folder that are looked at closely."""
+    return [near for path in sorted(folder.glob("pieces-*.pkl")) for near in pickle.loads(path.read_bytes())]
 
 
 def train_finder(sheets: list[Sheet], minutes: float, weights: Path) -> FinderNet:
@@ -68,6 +73,21 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path) -> Sec
     update_bn((one_round()[0] for _ in range(BATCHES)), mean)
     net.load_state_dict(mean.module.state_dict())
     torch.save(net.state_dict(), weights)
+    return net.eval()
+
+
+def train_close_look(pieces: list[close.Near], minutes: float, weights: Path) -> CloseLookNet:
+    """The close look taught on pieces; weights as for the finder."""
+    rng = np.random.default_rng(3)
+    tint = close.Tint(rng)
+
+    def one_round() -> tuple[Tensor, ...]:
+        chosen = [close.lesson(pieces[int(k)], rng) for k in rng.integers(len(pieces), size=CROPS)]
+        seen, off = (torch.from_numpy(np.stack(part)) for part in zip(*chosen, strict=True))
+        return tint(seen.float() / 255), off
+
+    net = CloseLookNet()
+    _teach(net, one_round, close.loss, minutes, weights)
     return net.eval()
 
 

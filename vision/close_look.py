@@ -1,0 +1,130 @@
+"""A close look at a piece that was laid: how far is it from where it is thought to be?
+
+The photograph around it is cut out in its full detail, laid flat, brought to one scale and turned as the piece lies, and the
+outline and the edges that it would have there are drawn beside it.  A third small network (`data/close_look.onnx`, taught like the
+others, see `vision.training.close`) answers how far the piece is off, and how well it can tell.  Unlike votes of single edges
+it has learned what gloss, sparkle and tinted shadows of see-through plastic look like.
+Source of the idea: Li et al., DeepIM: Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import EDGES, Array, Pose, Solid
+from vision.finder import relative, taught
+from vision.frame import Image
+from vision.hypothesis import Hypothesis, cast_down, visible_faces
+from vision.paper import paper_light
+from vision.photo import SUB_BITS, Photo
+
+CROP_PX, BASE_PX = 96, 32.0
+"""Side of a crop, and pixels of it to the width of the base."""
+MIDDLE_PX = (CROP_PX - 1) / 2
+OFF = 0.05
+"""Answers count shifts in this share of the base, and turns in this share of a radian."""
+HIDDEN_EDGE = 110
+"""Grey value of edges that no face turned to the camera has; see-through pieces show them."""
+TOGETHER = 2.0
+"""The network was taught on drawn tables: on others it is believed to this root."""
+PIXELS = Callable[[Array], Array]
+"""Where a picture shows points (n, 2) mm of the plane z = 0: (n, 2)."""
+
+
+class Straight(NamedTuple):
+    """Where a crop lies on the plane z = 0: its middle (2,) mm, the direction of its rows in radians, counter-clockwise, and mm to a
+    pixel."""
+
+    middle_mm: Array
+    turn_rad: float
+    step_mm: float
+
+    @property
+    def turned(self) -> Array:
+        """(2, 2): vectors along the rows and up the columns of the crop to vectors on the table."""
+        c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
+        return np.array([[c, -s], [s, c]])
+
+    def pixels(self, points_mm: Array) -> Array:
+        """Pixels (n, 2) of the crop as (column, row) of table points (n, 2)."""
+        return (points_mm - self.middle_mm) @ self.turned / self.step_mm * [1, -1] + MIDDLE_PX
+
+    def of(self, image: Image, pixels: PIXELS) -> Image:
+        """The crop of a picture."""
+        corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (CROP_PX - 1.0)
+        on_table = (corners - MIDDLE_PX) * [1, -1] * self.step_mm @ self.turned.T + self.middle_mm
+        there = cv2.getPerspectiveTransform(corners.astype(np.float32), pixels(on_table).astype(np.float32))
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        return np.asarray(cv2.warpPerspective(image, there, (CROP_PX, CROP_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+
+
+def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
+    """The crop in which a piece lies in the middle and points to the right, or stands on a level base."""
+    corners = solid.vertices_mm
+    flat = cast_down(corners, eye_mm)
+    way = corners[1] - corners[0] if pose == "upright" else corners[4] - (corners[1] + corners[2]) / 2
+    base_mm = float(np.linalg.norm(corners[1] - corners[0]))
+    return Straight((flat[:4].mean(axis=0) + flat[4]) / 2, float(np.arctan2(way[1], way[0])), base_mm / BASE_PX)
+
+
+def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
+    """What a solid covers in a crop, and its edges, (2, CROP_PX, CROP_PX)."""
+    outline, edges = (np.zeros((CROP_PX, CROP_PX), np.uint8) for _ in range(2))
+    corners = np.rint(where.pixels(cast_down(solid.vertices_mm, eye_mm)) * (1 << SUB_BITS)).astype(np.int32)
+    cv2.fillConvexPoly(outline, cv2.convexHull(corners), 255, cv2.LINE_AA, SUB_BITS)
+    faces = visible_faces(solid, eye_mm)
+    shown = [any(i in face and j in face for face in faces) for i, j in EDGES]
+    for (i, j), shows in sorted(zip(EDGES, shown, strict=True), key=lambda one: one[1]):
+        ends = (corners[i].tolist(), corners[j].tolist())
+        cv2.line(edges, *ends, 255 if shows else HIDDEN_EDGE, 1, cv2.LINE_AA, SUB_BITS)
+    return np.stack([outline, edges])
+
+
+def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypothesis, Array]]:
+    """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by one look at each."""
+    if not guesses:
+        return []
+    eye, paper = photo.camera.eye_mm, paper_light(photo.image, photo.camera, photo.setup)
+    cuts = [straight(one.solid, one.pose, eye) for one in guesses]
+    asked = np.empty((2, len(guesses), 5, CROP_PX, CROP_PX), np.float32)
+    for k, (one, cut) in enumerate(zip(guesses, cuts, strict=True)):
+        crop = cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
+        asked[0, k, :3] = relative(crop, paper).transpose(2, 0, 1)
+        asked[0, k, 3:] = drawn(one.solid, cut, eye)
+    asked[1] = asked[0, :, :, ::-1]  # a pyramid's mirror image is one too: both together err less
+    network = taught("close_look")
+    network.setInput(asked.reshape(-1, *asked.shape[2:]) / 255)
+    answers = np.asarray(network.forward(), float).reshape(2, len(guesses), ANSWERS)
+    return [_moved(one, cut, *both) for one, cut, both in zip(guesses, cuts, answers.transpose(1, 0, 2), strict=True)]
+
+
+SHIFT, TURN = slice(0, 2), 2
+LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
+ANSWERS = SLANTS.stop
+"""Of the answer: how far the piece is off along the rows of the crop and up its columns, and how far it is to be turned counter-clockwise
+about its middle, in OFF; and W, lower triangular, by the logarithms of its diagonal and its other figures by rows: W times an error
+has the unit matrix for covariance."""
+MIRRORED = np.array([1.0, -1.0, -1.0])
+
+
+def _moved(guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array) -> tuple[Hypothesis, Array]:
+    """What an answer to a crop and one to its mirror image say of a piece."""
+    off = OFF * (plain[:3] + MIRRORED * mirrored[:3]) / 2
+    spread = TOGETHER * OFF**2 * (_covariance(plain) + np.outer(MIRRORED, MIRRORED) * _covariance(mirrored)) / 2
+    base_mm, (c, s) = cut.step_mm * BASE_PX, (np.cos(off[TURN]), np.sin(off[TURN]))
+    arm = np.array([[c, -s], [s, c]]) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
+    place = cut.middle_mm + arm + base_mm * cut.turned @ off[SHIFT]
+    jacobian = np.zeros((3, 3))
+    jacobian[:2, :2], jacobian[:2, 2], jacobian[2, 2] = base_mm * cut.turned, (-arm[1], arm[0]), np.degrees(1.0)
+    return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), jacobian @ spread @ jacobian.T
+
+
+def _covariance(answer: Array) -> Array:
+    whiten = np.diag(np.exp(answer[LOG_SCALES]))
+    whiten[[1, 2, 2], [0, 0, 1]] = answer[SLANTS]
+    return np.asarray(np.linalg.inv(whiten.T @ whiten))

@@ -1,0 +1,177 @@
+"""Lessons for the close look: pieces drawn in full detail, hypotheses that are a little off, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import avg_pool2d
+
+from table.observation import Camera
+from table.setup import Setup
+from table.solids import POSES, Array, Pose, Solid
+from vision import close_look
+from vision.camera import project
+from vision.close_look import LOG_SCALES, MIRRORED, OFF, SHIFT, SLANTS, TURN, drawn, straight
+from vision.finder import relative
+from vision.frame import Image
+from vision.hypothesis import cast_down
+from vision.paper import paper_light
+from vision.photo import FlatView
+from vision.render import Renderer
+from vision.scene import Scene, ScenePiece
+from vision.scene_cases import random_case, resized
+from vision.scene_layouts import random_layout
+from vision.scene_tables import Kind
+from vision.training.sheets import Table
+
+SIDE_PX, BASE_PX = 176, 40.0
+"""Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is looked at."""
+LENSES_PX, WIDTHS_PX = (420, 950), (1300, 2000)
+THROWS, LAYOUTS = 5, 3
+"""Arrangements drawn on a free table and on a board."""
+BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
+"""See-through pieces on chessboards and open ground are the hardest."""
+GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
+"""Plastics differ far more than one maker's."""
+EDGE_PX = 4
+"""Pieces nearer to the edge of the picture are not kept."""
+APART_BASES, TURNED_DEG, LEAST_OFF, MOST_OFF = 0.09, 6.0, 0.08, 0.8
+"""How far hypotheses are off, 1 sigma, times a factor between the last two, all its logarithms alike."""
+ASTRAY, ASTRAY_TIMES = 0.06, 2.2
+"""Share of hypotheses that are so much farther off."""
+FREEDOM = 4.0
+"""Of Student's distribution, which forgives a few that cannot be told."""
+LEAST_SCALE, MOST_SCALE = -3.0, 6.0
+BANK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """A piece that stands or lies, the picture around it laid flat, and the eye (3,) mm that saw it."""
+
+    view: FlatView
+    solid: Solid
+    pose: Pose
+    eye_mm: Array
+
+
+def free_pieces(seed: int) -> Iterator[Near]:
+    """The pieces of one made-up table with random print."""
+    rng = np.random.default_rng([seed, 17])
+    table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
+    table.depth = float(rng.uniform(*DEPTH))
+    glitter, gloss = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS))
+    for _ in range(THROWS):
+        table.throw()
+        table.placed = [(replace(piece, glitter=glitter, gloss=gloss), pose) for piece, pose in table.placed]
+        light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
+        paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
+        yield from _near([(piece, POSES[pose]) for piece, pose in table.placed], table.picture(), table.camera, table.setup, paper)
+
+
+def board_pieces(seed: int) -> Iterator[Near]:
+    """The pieces of one made-up table of a game."""
+    rng = np.random.default_rng([seed, 19])
+    case = random_case(BOARDS[seed % len(BOARDS)], seed)
+    setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
+    ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
+    camera, renderer = replace(case.camera, fiducials_seen=ids), Renderer(setup, case.camera)
+    glitter, gloss, depth = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS, DEPTH))
+    for k in range(LAYOUTS):
+        layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
+        pieces = [replace(one.piece, glitter=glitter, gloss=gloss, depth=depth) for one in layout.placed]
+        picture = renderer.picture(Scene(case.stage, tuple(pieces), limbs, layout.slabs), rng)
+        _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
+        photo = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
+        poses = [one.pose for one in layout.placed]
+        yield from _near(list(zip(pieces, poses, strict=True)), photo, camera, setup, paper_light(photo, camera, setup))
+
+
+def _near(placed: list[tuple[ScenePiece, Pose]], picture: Image, camera: Camera, setup: Setup, paper: Array) -> Iterator[Near]:
+    lens, half = setup.camera, (SIDE_PX - 1) / 2
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (SIDE_PX - 1.0)
+    for piece, pose in placed:
+        seen = project(piece.solid.vertices_mm, camera, lens)
+        if pose == "leaning" or (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
+            continue
+        where = straight(piece.solid, pose, camera.eye_mm)
+        step_mm = where.step_mm * close_look.BASE_PX / BASE_PX
+        left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
+        on_table = FlatView(picture, float(left), float(top), step_mm).millimetres(corners)
+        there = project(np.column_stack([on_table, np.zeros(4)]), camera, lens)
+        warp = cv2.getPerspectiveTransform(corners.astype(np.float32), there.astype(np.float32))
+        flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+        flat = cv2.warpPerspective(picture, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        view = FlatView(relative(np.asarray(flat, np.uint8), paper), float(left), float(top), step_mm)
+        yield Near(view, piece.solid, pose, camera.eye_mm)
+
+
+def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is, and how far it is off (3,)."""
+    true, base_mm = near.solid.vertices_mm, float(np.linalg.norm(near.solid.vertices_mm[1] - near.solid.vertices_mm[0]))
+    factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF)))) * (ASTRAY_TIMES if rng.random() < ASTRAY else 1.0)
+    turn = float(np.radians(rng.normal(0, TURNED_DEG * factor)))
+    flat = cast_down(true, near.eye_mm)
+    middle, there = (flat[:4].mean(axis=0) + flat[4]) / 2, true.copy()
+    there[:, :2] = (true[:, :2] - middle) @ _rotation(turn).T + middle + rng.normal(0, APART_BASES * factor, 2) * base_mm
+    guess = Solid(there)
+    cut = straight(guess, near.pose, near.eye_mm)
+    if near.pose == "upright":
+        cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
+    back = true[4, :2] - cut.middle_mm - _rotation(-turn) @ (there[4, :2] - cut.middle_mm)
+    crop = cut.of(near.view.code, near.view.pixels).transpose(2, 0, 1)
+    seen, off = np.concatenate([crop, drawn(guess, cut, near.eye_mm)]), np.array([*(back @ cut.turned / base_mm), -turn]) / OFF
+    if rng.random() < 0.5:
+        seen, off = seen[:, ::-1], MIRRORED * off
+    return np.ascontiguousarray(seen), off.astype(np.float32)
+
+
+def _rotation(turn_rad: float) -> Array:
+    c, s = np.cos(turn_rad), np.sin(turn_rad)
+    return np.array([[c, -s], [s, c]])
+
+
+class Tint:
+    """Crops as other lamps, lenses, plastics and sensors would have them; noise is drawn once."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        fine = torch.from_numpy(rng.standard_normal((1, 1, 2100, 2100), np.float32))
+        coarse = 2 * avg_pool2d(fine, 3, 1, 1)
+        self.grain = (fine.flatten()[:BANK], coarse.flatten()[:BANK])
+
+    def __call__(self, seen: Tensor) -> Tensor:
+        """Crops (n, 5, h, w) in 0..1; what is drawn beside the picture stays as it is."""
+        n = len(seen)
+
+        def some(low: float, high: float, *shape: int) -> Tensor:
+            return torch.from_numpy(self.rng.uniform(low, high, (n, *shape)).astype(np.float32))
+
+        image = seen[:, :3] * some(0.7, 1.2, 1, 1, 1) * some(0.94, 1.06, 3, 1, 1)
+        image = image.clamp(1e-4, 1) ** some(0.8, 1.3, 1, 1, 1)
+        mean = image.mean(dim=(2, 3), keepdim=True)
+        image = mean + torch.where(some(0, 1, 1, 1, 1) < 0.3, some(0.35, 1, 1, 1, 1), 1.0) * (image - mean)
+        blur = some(0, 0.7, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.4)
+        image = (1 - blur) * image + blur * avg_pool2d(image, 3, 1, 1, count_include_pad=False)
+        grain = self.grain[int(self.rng.random() < 0.4)]
+        start = int(self.rng.integers(len(grain) - image.numel()))
+        image = image + grain[start : start + image.numel()].view_as(image) * some(0, 0.06, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.6)
+        return torch.cat([image.clamp(0, 1), seen[:, 3:]], dim=1)
+
+
+def loss(said: Tensor, off: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """What is wrong with what the network said, by the likelihood of Student's distribution."""
+    scales = said[:, LOG_SCALES].clamp(LEAST_SCALE, MOST_SCALE)
+    whiten = torch.diag_embed(scales.exp())
+    whiten[:, [1, 2, 2], [0, 0, 1]] = said[:, SLANTS]
+    apart = off - said[:, :3]
+    squared = ((whiten @ apart[..., None])[..., 0] ** 2).sum(dim=1)
+    total = (0.5 * (FREEDOM + 3) * torch.log1p(squared / FREEDOM) - scales.sum(dim=1)).mean()
+    left = OFF * apart.detach().abs().median(dim=0).values
+    return total, {"likelihood": -float(total.detach()), "bases": float(left[SHIFT].mean()), "degrees": float(np.degrees(left[TURN]))}
