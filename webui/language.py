@@ -72,7 +72,7 @@ def called(verdict: Mapping[str, Any]) -> dict[str, str]:
     code, kind = language(), verdict["kind"]
     found = translated(SAID_BY_HAND.get(kind, verdict["said"]), code)
     if code == "en" or found is None:
-        return {"call": verdict["call"], "lang": "en"}
+        return {"call": verdict.get("call", ""), "lang": "en"}
     return {"call": found if kind in SAID_BY_HAND else call(kind, found, word("millimetres"), word("to")), "lang": code}
 
 

@@ -86,6 +86,9 @@ def _pictures(canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | N
         left = WIDTH - EDGE - halves[1] + (halves[1] - scale * width) / 2
         canvas.translate(left - scale * drawing.view_box[0], y + PICTURES + scale * drawing.view_box[1])
         canvas.scale(scale, -scale)
+        room_for_it = canvas.beginPath()
+        room_for_it.rect(*drawing.view_box)
+        canvas.clipPath(room_for_it, stroke=0, fill=0)
         _board(canvas, drawing, 1.0 / scale, say)
         canvas.restoreState()
 

@@ -6,9 +6,9 @@ was made from says the same words at the same places, so that nothing can be rea
 
 The name of a field says what may stand there, a number behind it tells two apart: `player` and `colour` a colour; `size`, `pose`, `way` (of eight),
 `corner`; `n` a whole number; `mm` a number with its ±, `share` one in percent; `touch` whether a square is touched; `cell` a square, tile or move;
-`piece` a piece with its number, as in `red2`; `rule` a ruling; `players`, `sizes`, `cells` and `pieces` lists of them, `lines` one of lines of fire;
-`layout` pieces in the game's notation; `text` what fits a template, or a list of such; `who` people, by whatever name; `raw` anything, which stays as
-it is.
+`piece` a piece with its number, as in `red2`; `rule` a ruling, `clauses` what a verdict rests on; `players`, `sizes`, `cells` and `pieces` lists;
+`lines` lines of fire; `layout` pieces in the game's notation; `text` what fits a template, or a list of such; `who` people, by whatever name;
+`raw` anything, which stays as it is.
 """
 
 from __future__ import annotations
@@ -57,11 +57,12 @@ KINDS = {
     "touch": "(?:touched|clear|too close)",
     "share": rf"{_NUMBER} %",
     "rule": r"[a-z_]+\.\d+",
+    "clauses": ".+?",
     "who": ".+?",
     "text": ".+?",
     "raw": ".+?",
 }
-OPEN = {"text": 1, "who": 2, "layout": 3, "raw": 4}
+OPEN = {"text": 1, "who": 2, "clauses": 3, "layout": 3, "raw": 4}
 """Kinds that anything fits, and how little each says of it."""
 _SAME = rf"(?:{_CELL}|[-+]?{_NUMBER}%?|[^A-Za-z]+|mm²?|px|s|ms|min|[a-z_]+\.[a-z_.]+)"
 _PLAIN = re.compile(rf"{_SAME}(?:[ ,]+{_SAME})*")
@@ -174,6 +175,8 @@ def _value(kind: str, text: str, deep: int) -> Words | None:
             return _each(text, lambda one: read(one, deep))
         case "layout":
             return _each(text, lambda one: _colour(one) or one, re.compile("( )"))
+        case "clauses":
+            return _each(text, lambda one: (read(one, deep) if one.startswith("ruling") else None) or one, _WIDE)
         case "text":
             return read(text, deep)
         case "who":
