@@ -14,13 +14,16 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from referee.simulated_tables import WIDTH_PX, game_table
-from table.observation import Camera
+from referee.simulated_zamboni import ZamboniPlay
+from table.observation import Camera, Observation
 from table.setup import DiceCorner, Setup
 from vision.dice import Die, NoDie, read_dice
 from vision.fiducials import locate
+from vision.frame import Frame
+from vision.observe import observe
 from vision.photo import Photo
 from vision.render import Renderer
-from vision.scene import Rgb, Scene, SceneDie
+from vision.scene import Rgb, Scene, SceneDie, ScenePiece
 from vision.scene_dice import die_at
 from vision.scene_ground import table_z_mm
 
@@ -39,8 +42,12 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
 EDGES_MM = (12.0, 14.0, 16.0, 16.0, 19.0)
 CORNER_MM, BESIDE_MM = 70.0, 12.0
 """Side of the dice corner, and how far it is from the board."""
+DRIVES = 4
+"""Drives on each board with cover dice."""
 KINDS = {"lies flat": 0.72, "is cocked": 0.2, "two dice": 0.03, "none": 0.05}
 TILT_DEG = (10.0, 45.0)
+COVER_MM = 4.0
+"""A cover die that is seen so near to where it lies is found."""
 SAID = ("right number", "other number", "refused", "nothing")
 
 
@@ -95,6 +102,33 @@ def read_table(seed: int, count: int) -> tuple[Counter[tuple[str, str]], list[st
     return tally, amiss, seconds
 
 
+def read_board(seed: int, count: int) -> tuple[Counter[str], list[float]]:
+    """Cover dice after so many drives on the board of a seed: how many lay there, were found and seen where none lay; errors in mm."""
+    table, rng = game_table("zamboni_wars", 2 * seed + 1), np.random.default_rng([seed, 10])
+    play, game = ZamboniPlay(table.setup, rng), ZamboniPlay.engine
+    state, renderer = game.set_up(table.setup.game.colours, table.rulings, table.setup.board), Renderer(table.setup, table.place)
+    tally: Counter[str] = Counter()
+    errors: list[float] = []
+    act = play.begin(state)
+    while tally["pictures"] < count and game.outcome(state) is None:
+        for move in act.moves:
+            state = game.play(state, game.parse_move(move))
+        bodies = act.bodies.values()
+        if act.name == "drive":
+            scene = Scene(
+                table.stage, tuple(b for b in bodies if isinstance(b, ScenePiece)), dice=tuple(b for b in bodies if isinstance(b, SceneDie))
+            )
+            seen = observe(Frame(0, 0, renderer.picture(scene, rng)), table.setup, table.empty)
+            found = [np.array([die.x_mm, die.y_mm]) for die in seen.dice or ()] if isinstance(seen, Observation) else []
+            lie = [body.vertices_mm[:, :2].mean(axis=0) for name, body in act.bodies.items() if name.startswith("cover ")]
+            away = [min((float(np.hypot(*(place - other))) for other in found), default=np.inf) for place in lie]
+            near = [mm for mm in away if mm < COVER_MM]
+            tally += Counter({"pictures": 1, "lay": len(lie), "found": len(near), "strange": max(0, len(found) - len(near))})
+            errors += near
+        act = play.turn(state, act.bodies)
+    return tally, errors
+
+
 def _said(read: Die | NoDie, top: int) -> str:
     """One of SAID."""
     if isinstance(read, NoDie):
@@ -123,7 +157,14 @@ the next player rolls; else the roll counts as the shot. Where the die cannot be
 What a dice corner is, and how to tell Rinkside where it is: [FORMATS.md](FORMATS.md), `dice_corner`. The die's edge is to be measured to half
 a millimetre. The surface should be of another colour than the die, without print, and level.
 
-What was not as it should be:
+## Cover dice
+
+In Zamboni Wars with the ruling `cover=on`, dice of which `table.json` tells (`cover_dice`) are looked for on the board, whatever is on
+their faces, where a picture of the empty board is given (`--empty`). Of {cover_lay} that lay between nests on {cover_tables} boards, in
+{cover_pictures} pictures, {cover_found} were found, half of them to {cover_mm:.1f} mm and all to {cover_most_mm:.1f} mm; {cover_strange} times one
+was seen where none lay. Of more than the game has the likeliest count; one that is not seen is taken to lie where it lay, and the panel says so.
+
+## What was not as it should be
 
 {amiss}
 """
@@ -132,8 +173,9 @@ What was not as it should be:
 @click.command()
 @click.option("--tables", default=50, show_default=True, help="Tables, each with a camera and light of its own.")
 @click.option("--rolls", default=12, show_default=True, help="Rolls on each.")
+@click.option("--covered", default=15, show_default=True, help="Boards with cover dice, each after four drives.")
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "DICE.md", help="The page to write.")
-def main(tables: int, rolls: int, out: Path) -> None:
+def main(tables: int, rolls: int, covered: int, out: Path) -> None:
     """Read the dice and write the page."""
     measured = commit()
     tally: Counter[tuple[str, str]] = Counter()
@@ -145,12 +187,16 @@ def main(tables: int, rolls: int, out: Path) -> None:
             print(f"table {seed}: {dict(more)}", file=sys.stderr)
     finally:
         if done:
-            out.write_text(page(measured, done, tally, amiss, float(np.median(seconds))), encoding="utf-8")
+            boards = [read_board(seed, DRIVES) for seed in range(covered)]
+            out.write_text(page(measured, done, tally, amiss, float(np.median(seconds)), boards), encoding="utf-8")
             print(f"wrote {out}", file=sys.stderr)
 
 
-def page(measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: list[str], median_s: float) -> str:
-    """docs/DICE.md of what was read on so many tables."""
+def page(
+    measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: list[str], median_s: float, boards: list[tuple[Counter[str], list[float]]]
+) -> str:
+    """docs/DICE.md of what was read on so many tables, and on boards with cover dice."""
+    covered, errors = sum((board for board, _ in boards), Counter[str]()), [mm for _, found in boards for mm in found] or [0.0]
     flat = sum(tally["lies flat", said] for said in SAID)
     rows = []
     for kind in KINDS:
@@ -167,6 +213,13 @@ def page(measured: str, tables: int, tally: Counter[tuple[str, str]], amiss: lis
         wrong=tally["lies flat", "other number"] / max(1, flat),
         cocked=(tally["is cocked", "right number"] + tally["is cocked", "other number"]) / max(1, sum(tally["is cocked", said] for said in SAID)),
         ms=1000 * median_s,
+        cover_tables=len(boards),
+        cover_pictures=covered["pictures"],
+        cover_lay=covered["lay"],
+        cover_found=covered["found"],
+        cover_strange=covered["strange"],
+        cover_mm=float(np.median(errors)),
+        cover_most_mm=max(errors),
         amiss="\n".join(amiss) or "- nothing",
     )
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from pathlib import Path
@@ -40,18 +40,24 @@ from vision.frame import Frame
 from vision.watch import Watch
 
 GAMES = ("ice_boule", *KINDS)
+PERIOD_MS = 500
+"""Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
 STUCK = 4
 """A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what people were told."""
+    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
+
+    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.
+    """
 
     name: str
     lawful: bool
     moves: tuple[str, ...]
     verdict: str
     said: tuple[str, ...]
+    panel: str = ""
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -80,6 +86,9 @@ class _Until:
 
     def __init__(self, camera: SimulatedCamera, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
+        self.panel: Callable[[], str] = str
+        """What the panel says now that is more than whose turn it is."""
+        self.deeds: list[Deed] = []
         self._camera, self._players, self._acts = camera, players, acts
 
     def read(self) -> Frame | None:
@@ -87,7 +96,9 @@ class _Until:
         if self._players.over or seen == self._acts or stuck([one.verdict for one in self._players.done]):
             return None
         self.frames += 1
-        return self._camera.read()
+        frame = self._camera.read()
+        self.deeds += [_deed(done, self.panel()) for done in self._players.done[len(self.deeds) :]]
+        return frame
 
     def close(self) -> None:
         self._camera.close()
@@ -103,20 +114,23 @@ def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX
     began_s = time.perf_counter()
     table = game_table(game, seed, width_px)
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(game, table.setup.game.colours, {}, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
+        started = opening(
+            game, table.setup.game.colours, table.rulings, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True
+        )
         with closing(Session.begin(log, started)) as session:
             players = seat(session, table, mistakes)
-            camera = _Until(camera_over(table, players), players, acts)
+            camera = _Until(camera_over(table, players, PERIOD_MS), players, acts)
             failed = ""
+            referee = Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup))
+            camera.panel = lambda: _more_than_the_turn(referee.latest.said, session)
             try:
-                Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup)).run()
+                referee.run()
             except Exception as error:
                 failed = f"{type(error).__name__}: {error}"
             truth: Any = players.state
             scores, recorded = truth.scores, session.ledger.state.scores
     took_s = time.perf_counter() - began_s
-    deeds = tuple(map(_deed, players.done))
-    return Game(game, seed, measured, width_px, deeds, scores, recorded, players.over, camera.frames, took_s, failed)
+    return Game(game, seed, measured, width_px, tuple(camera.deeds), scores, recorded, players.over, camera.frames, took_s, failed)
 
 
 def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game:
@@ -127,7 +141,7 @@ def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game
         started = opening("ice_boule", setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
         with closing(Session.begin(log, started)) as session:
             players = BoulePlayers(session, setup, seed)
-            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed), players, session, throws)
+            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed, PERIOD_MS), players, session, throws)
             failed = ""
             try:
                 Referee(camera, setup, Watch(), session).run()
@@ -183,10 +197,10 @@ class _Throws:
             return
         state: Any = self._session.ledger.state
         truth = true_layout(self._players.table)
-        right = (_plainly(truth) == _plainly(state.layout)) if not event.moves[0].startswith("target") else self._players.table.target is not None
-        self.deeds.append(
-            Deed(event.moves[-1].partition(" ")[0], True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said)
-        )
+        table, name = self._players.table, event.moves[-1].partition(" ")[0]
+        in_play = table.target is not None and table.in_play(table.target)
+        right = in_play if name == "target" else not in_play if name == "void" else _plainly(truth) == _plainly(state.layout)
+        self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
         self._asked = False
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
             (leader,) = truth.leaders
@@ -198,26 +212,33 @@ def _plainly(layout: Layout) -> tuple[object, ...]:
     return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
 
 
-def _deed(done: Done) -> Deed:
+def _deed(done: Done, panel: str) -> Deed:
     said = tuple(getattr(event, "said", "") for event in done.events)
-    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said)
+    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel)
+
+
+def _more_than_the_turn(said: str, session: Session) -> str:
+    ledger = session.ledger
+    return "" if said == ledger.engine.state_document(ledger.state)["turn"] else said
 
 
 TEXT = """# Whole games, simulated
 
 Measured {date} ({commits}); `make bench-games` writes this page. Nothing here is a photograph: `vision/scene*.py` draw the tables,
-another one for every seed, before a camera of {width} pixels a row that is in focus and well exposed. Everything behind it is the real
-thing: settling, eyes, judge, session and log.
+another one for every seed, before a camera of {width} pixels a row that is in focus and well exposed, and takes {fps:g} pictures a second.
+Everything behind it is the real thing: settling, eyes, judge, session and log.
 
 Players move, roll and vote by the rules, and with a chance of {mistakes:.0%} before each move something goes wrong: an illegal move, a wrong
 piece taken, a nudged or exchanged one; then it is put back. A verdict is as expected if it is the only one, says what truly happened
 (accepted moves to the letter, refusals with their code), and the record agrees with the truth afterwards. A question counts apart,
 and so does a verdict that the table cannot be read: both are honest, and both cost the players time. Silent: nothing was put on record
-for 6 s; the panel may have said what it waits for. Wrong is all else.
+for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling, and in the others no more than whose turn it is.
+Wrong is all else.
 
 In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
-that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. In Ice Boule nobody cheats, pieces are
-knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
+that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. Games with odd seeds have cover dice. In
+Ice Boule nobody cheats, pieces are knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which
+pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
 rightly, as when a tile is read where none is; {failed} ended with an error. A game took {cost} in one process; other programs may have run beside it.
@@ -275,7 +296,7 @@ def otherwise(found: Iterable[Game]) -> list[str]:
             lines.append(f"- {one.game} {one.seed}: {len(typed)} of {sum(deed.name in ROLLS for deed in one.deeds)} rolls and shots typed in.")
         for deed in one.deeds:
             if deed.verdict != "right" and deed not in typed:
-                said = " / ".join(deed.said) or "nothing"
+                said = " / ".join(deed.said) or f"nothing on record; on the panel: {deed.panel or 'whose turn it is'}"
                 said = said if len(said) <= TOLD else f"{said[:TOLD]} ..."
                 moves = ", ".join(deed.moves[:NAMED]) + (" ..." if len(deed.moves) > NAMED else "")
                 lines.append(
@@ -290,10 +311,14 @@ def page(played: Sequence[Game]) -> str:
     """docs/GAMES.md of games in the order of GAMES and seeds."""
     kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
     kinds = {kind: found for kind, found in kinds.items() if found}
+    silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
     costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in kinds.items())
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
+        fps=1000 / PERIOD_MS,
+        silent=len(silent),
+        told=sum(bool(deed.panel) for deed in silent),
         width=" or ".join(str(width) for width in dict.fromkeys(one.width_px for one in played)),
         mistakes=MISTAKES,
         stuck=STUCK,

@@ -78,7 +78,8 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
-        started = opening(game, setup.game.colours, {}, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
+        rulings = {} if table is None else table.rulings
+        started = opening(game, setup.game.colours, rulings, setup, f"simulated table {seed}", datetime.now(UTC), simulated=True)
         session = stack.enter_context(closing(Session.begin(log, started, start_ms)))
         pace = real_time(start_ms)
         if table is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -21,7 +20,7 @@ from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
 from referee.session import Session
-from referee.settle import HOLD_MS, Settle, agree
+from referee.settle import HOLD_MS, Settle, agree, read_once, unchanged
 from table.errors import InputError
 from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
@@ -36,6 +35,8 @@ LAST_MS = 2**53
 """Later than any time of a recording."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
+STILL_HAND = "Something like a hand is over the board and does not move. Until it is gone, only a move that explains all of the table counts."
+"""It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
 KEPT_QUALITY = 95
 """Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
@@ -114,6 +115,7 @@ class Referee:
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
+        self._no_hand = False
         self._open: Refused | OutOfSync | None = None
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
@@ -222,7 +224,8 @@ class Referee:
                 self._check_table(frame, seen)
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
             return
-        settled = self._settle.push(seen)
+        self._no_hand = self._settle.lies_still(seen)
+        settled = self._settle.push(replace(seen, hand=False) if self._no_hand else seen)
         if settled is not None and self._check_table(frame, settled):
             settled = None  # it was read by the table as it was
         ledger = self._session.ledger
@@ -232,7 +235,7 @@ class Referee:
         elif ledger.outcome is not None and ledger.resigned:
             self._judged = None
             self._tell("waiting", f"The game is over: {ledger.outcome}.")
-        elif seen.hand:
+        elif seen.hand and not self._no_hand:
             self._stir()
             self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
         elif seen.moving:
@@ -246,10 +249,10 @@ class Referee:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
-        elif self._judged is not None and _unchanged(self._judged, settled) and not self._news(ledger):
+        elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(_status(self._open), said if self._open else self._die_said or said)
-        elif self._blind is not None and _read_once(self._blind, settled) and self._said_at == ledger.seq:
+        elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
         else:
             self._judge(frame, settled, ledger)
@@ -303,6 +306,10 @@ class Referee:
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
         verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
+        if self._no_hand and not isinstance(verdict, Accepted):
+            self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
+            self._tell("cannot see", STILL_HAND)
+            return
         event = fact_of(verdict, _document(settled, ledger))
         if _begun_before(verdict, ledger):
             self._ruled_on.keep(ledger.standing[-1].seq, settled)
@@ -369,20 +376,9 @@ def _status(verdict: Verdict | None) -> Status:
             return "waiting"
 
 
-def _unchanged(judged: Observation, settled: Observation) -> bool:
-    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
-    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
-    return agree(judged, settled) and outside == was_outside
-
-
 def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
     """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
     return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
-
-
-def _read_once(a: Observation, b: Observation) -> bool:
-    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
-    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles"))
 
 
 def _asked(ledger: Ledger) -> Asked:

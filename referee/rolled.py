@@ -33,6 +33,8 @@ class DiceCornerWatch:
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
         self._setup, self._corner = setup, corner
         self._picture: Image | None = None
+        self._idle: Image | None = None
+        """The corner as it looked when nobody was to roll."""
         self._read: Die | NoDie = NoDie()
         self._known: Die | NoDie | None = None
 
@@ -43,10 +45,10 @@ class DiceCornerWatch:
             one["said"] for one in ledger.engine.state_document(ledger.state).get("may_say", ()) if "die" in one["said"]
         ]
         if self._known is None or not waiting:
-            self._known = self._read
+            self._known, self._idle = self._read, self._picture
             return ""
         if isinstance(self._read, NoDie):
-            reason = self._read.reason
+            reason = self._read.reason if _differ(self._picture, self._idle) else ""
             self._known = self._known if reason else self._read
             return f"The die cannot be read: {reason}. Roll it again, or type in what it shows." if reason else ""
         if not _is_new(self._read, self._known):
@@ -60,17 +62,21 @@ class DiceCornerWatch:
         at = photo.pixels(np.column_stack([outline, np.full(len(outline), height)]))
         (u0, v0), (u1, v1) = np.floor(at.min(axis=0)).astype(int) - MARGIN_PX, np.ceil(at.max(axis=0)).astype(int) + MARGIN_PX
         picture = photo.image[max(0, v0) : max(1, v1), max(0, u0) : max(1, u1)]
-        before = self._picture
-        if before is not None and before.shape == picture.shape:
-            apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
-            if np.count_nonzero(apart) < CHANGED_PX:
-                return
-        self._picture, self._read = picture.copy(), read_dice(photo)
+        if _differ(picture, self._picture):
+            self._picture, self._read = picture.copy(), read_dice(photo)
 
 
 def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
     """For a table that has a dice corner."""
     return DiceCornerWatch(setup, setup.dice_corner) if setup.dice_corner is not None else None
+
+
+def _differ(picture: Image | None, before: Image | None) -> bool:
+    """Does the corner look otherwise than it did?"""
+    if picture is None or before is None or before.shape != picture.shape:
+        return True
+    apart = cv2.erode(changed(picture, before, CHANGED_SIGMAS).astype(np.uint8), np.ones((2, 2)))
+    return bool(np.count_nonzero(apart) >= CHANGED_PX)
 
 
 def _is_new(now: Die, before: Die | NoDie) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.still import STILL_MM
-from table.observation import Observation, SeenCounter, SeenPiece
+from table.observation import Observation, SeenCounter, SeenDie, SeenPiece
 from table.solids import Array
 
 HOLD_MS = 500
@@ -21,6 +21,9 @@ STILL_DEG = 3.0
 DOUBT = 3.0
 """Readings may differ by this many standard deviations of their difference and still be the same place."""
 
+HAND_STILL_MS = 4000
+"""What looks like a hand and has not moved for so long may be something of the table."""
+
 _TINY_MM2 = 1e-9 * np.eye(2)
 Thing = TypeVar("Thing")
 
@@ -29,7 +32,7 @@ def agree(a: Observation, b: Observation) -> bool:
     """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or what their covariances doubt?
 
     Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
-    may move.  Counters are compared like pieces, and tiles by their places.
+    may move.  Counters and dice are compared like pieces, and tiles by their places.
     """
     if a.tiles != b.tiles:
         return False
@@ -38,7 +41,21 @@ def agree(a: Observation, b: Observation) -> bool:
         return False
     if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
         return False
+    dice, others = a.dice or (), b.dice or ()
+    if len(dice) != len(others) or not _pair_up(dice, others, _same_middle):
+        return False
     return all(_pair_up(ours[kind], theirs[kind], _same_place) for kind in ours)
+
+
+def unchanged(judged: Observation, settled: Observation) -> bool:
+    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
+    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
+    return agree(judged, settled) and outside == was_outside
+
+
+def read_once(a: Observation, b: Observation) -> bool:
+    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
+    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice"))
 
 
 class Settle:
@@ -53,6 +70,7 @@ class Settle:
         self._since_ms = 0
         self._last_ms = 0
         self._calm_ms = 0
+        self._hand: Observation | None = None
 
     @property
     def restless_ms(self) -> int:
@@ -76,6 +94,18 @@ class Settle:
             return None
         self._calm_ms = seen.at_ms
         return seen
+
+    def lies_still(self, seen: Observation) -> bool:
+        """Has what looks like a hand over the board not moved for HAND_STILL_MS?  Ask it of every frame.
+
+        Nothing has moved where the eyes tell one reading again, because the picture has not changed.
+        """
+        still = self._hand is not None and self._hand.pieces is seen.pieces and self._hand.at_ms <= seen.at_ms
+        if not seen.hand or seen.moving:
+            self._hand = None
+        elif not still:
+            self._hand = seen
+        return self._hand is not None and seen.at_ms - self._hand.at_ms >= HAND_STILL_MS
 
     def disturb(self) -> None:
         """Something is in the way or cannot be seen: the hold begins again."""
@@ -109,5 +139,8 @@ def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
 
 
 def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:
-    step_mm = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm)
-    return a.colour == b.colour and step_mm <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))
+    return a.colour == b.colour and _same_middle(a, b)
+
+
+def _same_middle(a: SeenCounter | SeenDie, b: SeenCounter | SeenDie) -> bool:
+    return math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))

@@ -17,7 +17,7 @@ from referee.simulated_zamboni import ZamboniPlay
 from table.boards import Chessboard, Coasters, Tiles
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import DiceCorner, Setup
+from table.setup import CoverDice, DiceCorner, Setup
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.frame import Frame
 from vision.render import Renderer
@@ -53,6 +53,11 @@ class GameTable:
     stage: Stage
     empty: Frame | None
 
+    @property
+    def rulings(self) -> dict[str, str]:
+        """Options that the game is played with, where they are not the usual ones."""
+        return {"cover": "on"} if self.setup.cover_dice is not None else {}
+
 
 def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
     """The table of a game and seed, before a camera of so many pixels; raises InputError for a game that nobody plays here."""
@@ -60,7 +65,7 @@ def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
     kind, _ = KINDS[game]
     rng = np.random.default_rng([seed, 5])
-    setup = _with_dice_corner(_seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng))
+    setup = _with_dice(_seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng), cover=seed % 2 == 1)
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
     empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, Renderer(setup, place).picture(Scene(stage), rng))
     return GameTable(game, seed, setup, place, stage, empty)
@@ -94,15 +99,15 @@ def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
     return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=players))
 
 
-def _with_dice_corner(setup: Setup) -> Setup:
-    """In Zamboni Wars a die is rolled to the right of the board, between the cards."""
+def _with_dice(setup: Setup, cover: bool) -> Setup:
+    """In Zamboni Wars a die is rolled to the right of the board, between the cards, and there may be cover dice."""
     if not isinstance(setup.board, Coasters):
         return setup
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
     half = DICE_CORNER_MM / 2
     outline = ((x, y - half), (x + 2 * half, y - half), (x + 2 * half, y + half), (x, y + half))
-    return msgspec.structs.replace(setup, dice_corner=DiceCorner(outline_mm=outline))
+    return msgspec.structs.replace(setup, dice_corner=DiceCorner(outline_mm=outline), cover_dice=CoverDice() if cover else None)
 
 
 def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Players:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
@@ -16,8 +17,8 @@ from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Coasters
 from table.setup import Setup
-from table.solids import Array, lying
-from vision.scene import Rgb, SceneDie, ScenePiece
+from table.solids import Array, convex_hull, lying
+from vision.scene import Body, Rgb, SceneDie, ScenePiece
 from vision.scene_dice import die_at
 from vision.scene_ground import table_z_mm
 from vision.scene_poses import is_free
@@ -29,6 +30,10 @@ SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
 RELAID_MM, RELAID_DEG = 0.5, 1.0
 """And so far from where a nest lay that lost a layer."""
 TRIES, HOLDS_FIRE = 40, 0.1
+PUSHES = 0.4
+"""How often a player rather pushes a cover die than aims at somebody."""
+COVER_MM, COVER_CLEAR_MM = 7.0, 1.5
+"""Cover dice lie so far from the middle of a space at most, and so far from everything else at least."""
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
     ((0.50, 0.04, 0.03), (0.80, 0.80, 0.80)),
@@ -38,7 +43,7 @@ DICE: tuple[tuple[Rgb, Rgb], ...] = (
 
 
 class ZamboniPlay:
-    """`Play` of Zamboni Wars.  A nest is named by its player."""
+    """`Play` of Zamboni Wars.  A nest is named by its player, a cover die by its space: `cover b5`."""
 
     engine = engine
 
@@ -49,6 +54,7 @@ class ZamboniPlay:
         self._thrower, self._sizes = Thrower(setup, rng), {size.name: size for size in setup.sizes}
         self._corner, self._table_mm = setup.dice_corner, table_z_mm(setup)
         self._rgb, self._ink = DICE[int(rng.integers(len(DICE)))]
+        self._cover, (self._cover_rgb, self._cover_ink) = setup.cover_dice, DICE[int(rng.integers(len(DICE)))]
 
     def begin(self, state: State) -> Act:
         """Every nest in its corner."""
@@ -76,11 +82,14 @@ class ZamboniPlay:
             case _ if self._corner is None:
                 return Act("roll", bodies, "heard", ROLL, (f"roll {pips}",), {"player": who, "die": pips})
             case _:
+                bodies = self._covered(bodies, state.dice) or bodies
                 return Act("roll", {**bodies, **self._rolled(pips)}, "heard", ROLL, (f"roll {pips}",), typed={"player": who, "die": pips})
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
         every = [self._two_driven, self._stripped, self._armoured]
+        if state.dice:
+            every += [self._carried]
         if isinstance(state.phase, Moving):
             every += [self._wrong_drive, self._others_drive]
         if not isinstance(state.phase, Moving | Hit | Aiming):
@@ -96,9 +105,10 @@ class ZamboniPlay:
         here = state.mover
         drives = [drive for drive in reachable(state, points) if (drive.space, drive.facing) != (here.space, here.facing)]
         self._chance.shuffle(drives)
-        drives.sort(key=lambda drive: not isinstance(engine.play(state, drive).phase, Aiming))
+        pushes = self._chance.random() < PUSHES
+        drives.sort(key=lambda drive: (not (pushes and drive.dice), not isinstance(engine.play(state, drive).phase, Aiming)))
         for drive in drives:
-            if driven := self._driven(bodies, state.to_move, Zamboni(drive.space, drive.facing, here.layers)):
+            if driven := self._driven(bodies, state.to_move, Zamboni(drive.space, drive.facing, here.layers), drive.dice or state.dice):
                 return drive, driven
         raise ValueError(f"expected room for a drive of {points}, got {state}")
 
@@ -124,6 +134,16 @@ class ZamboniPlay:
             driven = driven and self._driven(driven, player, Zamboni(space, self._chance.choice(FACINGS), state.left[player].layers))
         return Act("two drives", driven, "out_of_sync", SYNC) if driven else None
 
+    def _carried(self, state: State, bodies: Bodies) -> Act | None:
+        """A hand carries a cover die to where no drive pushes it."""
+        pushed = {die for points in range(1, 7) for drive in reachable(state, points) for die in drive.dice}
+        free = [space for space in _free(state) if space not in pushed]
+        if not free:
+            return None
+        gone = self._chance.choice(state.dice)
+        carried = self._covered(bodies, tuple(self._chance.choice(free) if die == gone else die for die in state.dice))
+        return Act("cover die carried", carried, "out_of_sync", SYNC) if carried else None
+
     def _stripped(self, state: State, bodies: Bodies) -> Act | None:
         """A layer is taken off a nest that nobody hit."""
         target = state.phase.target if isinstance(state.phase, Hit) else None
@@ -142,7 +162,8 @@ class ZamboniPlay:
         layered = self._relaid(bodies, player, state.left[player].layers + 1)
         solids = [body.solid for body in without(layered, player).values() if isinstance(body, ScenePiece)]
         piece = layered[player]
-        return Act("piece put over", layered, "out_of_sync", SYNC) if isinstance(piece, ScenePiece) and is_free(piece.solid, solids) else None
+        free = isinstance(piece, ScenePiece) and is_free(piece.solid, solids) and _clear_of_dice(piece, layered)
+        return Act("piece put over", layered, "out_of_sync", SYNC) if free else None
 
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
         """Somebody rolls whose turn it is not."""
@@ -170,17 +191,47 @@ class ZamboniPlay:
         heading_deg = math.degrees(math.atan2(ahead[1], ahead[0])) + float(self._rng.normal(0, RELAID_DEG))
         return {**bodies, player: self._nest(player, contact.mean(axis=0) + self._rng.normal(0, RELAID_MM, 2), heading_deg, layers)}
 
-    def _driven(self, bodies: Bodies, player: str, to: Zamboni) -> Bodies | None:
-        """The nest somewhere in a space, looking somewhere near a compass point; None where others are in the way."""
+    def _covered(self, bodies: Bodies, spaces: Sequence[Space]) -> Bodies | None:
+        """Cover dice in these spaces, those that lie there already as they lie; None where others are in the way."""
+        wanted = {f"cover {space}": space for space in spaces}
+        bodies = without(bodies, *(name for name in bodies if name.startswith("cover ") and name not in wanted))
+        for name, space in wanted.items():
+            if name not in bodies:
+                lies = (self._cover_die(space) for _ in range(TRIES))
+                die = next((die for die in lies if all(_gap_mm(die, body) > COVER_CLEAR_MM for body in bodies.values())), None)
+                if die is None:
+                    return None
+                bodies = {**bodies, name: die}
+        return bodies
+
+    def _cover_die(self, space: Space) -> SceneDie:
+        """A die somewhere in a space, any face up."""
+        assert self._cover is not None, "the table tells of cover dice"
+        x, y = self._middle_mm(space) + self._rng.uniform(-COVER_MM, COVER_MM, 2)
+        top, turn_deg = int(self._rng.integers(1, 7)), float(self._rng.uniform(0, 90))
+        middle, rotation = die_at(top, (float(x), float(y)), turn_deg, self._cover.edge_mm, 0.0)
+        return SceneDie(middle, rotation, self._cover.edge_mm, self._cover_rgb, self._cover_ink, worded=True)
+
+    def _middle_mm(self, space: Space) -> Array:
+        middle: Array = np.asarray(self._board.origin_mm) + self._board.cell_mm * (np.array([space.file, space.row]) + 0.5)
+        return middle
+
+    def _driven(self, bodies: Bodies, player: str, to: Zamboni, dice: Sequence[Space] | None = None) -> Bodies | None:
+        """The nest somewhere in a space, looking somewhere near a compass point, and cover dice pushed; None where others are in the way."""
         rest = without(bodies, player)
+        if dice is not None:
+            rest = without(rest, *(name for name in rest if name.startswith("cover ") and name.removeprefix("cover ") not in map(str, dice)))
         solids = [body.solid for body in rest.values() if isinstance(body, ScenePiece)]
         for _ in range(TRIES):
             turn, away_mm = self._rng.uniform(0, 2 * np.pi), SLOPPY_MM * np.sqrt(self._rng.random())
-            middle = np.asarray(self._board.origin_mm) + self._board.cell_mm * (np.array([to.space.file, to.space.row]) + 0.5)
+            middle = self._middle_mm(to.space)
             heading_deg = 90 - 45 * FACINGS.index(to.facing) + float(self._rng.uniform(-SLOPPY_DEG, SLOPPY_DEG))
             nest = self._nest(player, middle + away_mm * np.array([np.cos(turn), np.sin(turn)]), heading_deg, to.layers)
-            if is_free(nest.solid, solids):
-                return {**rest, player: nest}
+            if is_free(nest.solid, solids) and _clear_of_dice(nest, rest):
+                driven = {**rest, player: nest}
+                covered = driven if dice is None else self._covered(driven, dice)
+                if covered is not None:
+                    return covered
         return None
 
     def _nest(self, player: str, middle_mm: Array, heading_deg: float, layers: int) -> ScenePiece:
@@ -193,5 +244,20 @@ class ZamboniPlay:
 
 def _free(state: State) -> list[Space]:
     """Spaces on which no nest lies."""
-    taken = {nest.space for nest in state.left.values()}
+    taken = {nest.space for nest in state.left.values()} | {*state.dice}
     return [space for space in SPACES if space not in taken]
+
+
+def _clear_of_dice(nest: Body, bodies: Bodies) -> bool:
+    return all(_gap_mm(nest, body) > COVER_CLEAR_MM for name, body in bodies.items() if name.startswith("cover "))
+
+
+def _gap_mm(one: Body, other: Body) -> float:
+    """How far two bodies are apart in plan, at least: by the line that parts their outlines best."""
+    outlines = [convex_hull(body.vertices_mm[:, :2]) for body in (one, other)]
+    gaps = []
+    for near, far in (outlines, outlines[::-1]):
+        sides = np.roll(near, -1, axis=0) - near
+        out = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
+        gaps.append(((far[None] - near[:, None]) * out[:, None]).sum(axis=2).min(axis=1).max())
+    return float(max(gaps))

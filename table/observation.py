@@ -64,6 +64,15 @@ class SeenCounter:
     sigma_mm: float
 
 
+@dataclass(frozen=True, slots=True)
+class SeenDie:
+    """A six-sided die that lies flat on the board, whatever it shows: the middle of what it stands on."""
+
+    x_mm: float
+    y_mm: float
+    sigma_mm: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
     """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well that is known.
@@ -104,6 +113,8 @@ class Observation:
     """Places (2,) on the board where something that looks like a piece lies that none of the pieces explains."""
     tiles: dict[str, bool] | None = None
     """Of a board of tiles: which places, a1 at the near left, have one."""
+    dice: tuple[SeenDie, ...] | None = None
+    """Dice that lie on the board; None where nobody looks for any."""
     notes: tuple[str, ...] = field(default=())
     """Sentences for people, such as `fiducial 2 is covered`."""
 
@@ -129,7 +140,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
         "format": FORMAT,
         "pieces": [_piece_document(piece) for piece in seen.pieces],
         "off_board": [_piece_document(piece) for piece in seen.off_board],
-        "counters": [_counter_document(counter) for counter in seen.counters],
+        "counters": [{"colour": counter.colour, **_flat_document(counter)} for counter in seen.counters],
         "camera": {
             "eye_mm": _round(seen.camera.eye_mm),
             "reprojection_px": round(seen.camera.reprojection_px, 3),
@@ -141,6 +152,8 @@ def observation_document(seen: Observation) -> dict[str, Any]:
     }
     if seen.tiles is not None:
         document["board_state"] = seen.tiles
+    if seen.dice is not None:
+        document["dice"] = [_flat_document(die) for die in seen.dice]
     return document
 
 
@@ -167,9 +180,8 @@ def _piece_document(piece: SeenPiece) -> dict[str, Any]:
     return document
 
 
-def _counter_document(counter: SeenCounter) -> dict[str, Any]:
-    x_mm, y_mm, sigma_mm = round(counter.x_mm, 3), round(counter.y_mm, 3), round(counter.sigma_mm, 3)
-    return {"colour": counter.colour, "x_mm": x_mm, "y_mm": y_mm, "sigma_mm": sigma_mm}
+def _flat_document(one: SeenCounter | SeenDie) -> dict[str, float]:
+    return {"x_mm": round(one.x_mm, 3), "y_mm": round(one.y_mm, 3), "sigma_mm": round(one.sigma_mm, 3)}
 
 
 def _round(values: Array) -> Any:

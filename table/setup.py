@@ -111,6 +111,12 @@ class DiceCorner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] | None = None
 
 
+class CoverDice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Six-sided dice that lie on the board as cover in Zamboni Wars, whatever is on their faces: the edge of each."""
+
+    edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
+
+
 class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     format: Literal["rinkside-table/1"]
     camera: Lens
@@ -119,6 +125,7 @@ class _TableFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     game: Game
     learned_colours: tuple[LearnedColour, ...] = ()
     dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +138,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     pieces: PieceSet
     learned_colours: tuple[LearnedColour, ...] = ()
     dice_corner: DiceCorner | None = None
+    cover_dice: CoverDice | None = None
 
     @property
     def sizes(self) -> tuple[PieceSize, ...]:
@@ -177,6 +185,7 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
         pieces=pieces,
         learned_colours=file.learned_colours,
         dice_corner=file.dice_corner,
+        cover_dice=file.cover_dice,
     )
 
 
@@ -189,7 +198,7 @@ def save_table(setup: Setup, path: Path) -> None:
 
 def table_document(setup: Setup) -> dict[str, Any]:
     """A table as plain data, which `parse_table` reads back."""
-    fields = {name: getattr(setup, name) for name in ("camera", "fiducials", "board", "game", "learned_colours", "dice_corner")}
+    fields = {name: getattr(setup, name) for name in ("camera", "fiducials", "board", "game", "learned_colours", "dice_corner", "cover_dice")}
     document: dict[str, Any] = msgspec.to_builtins(_TableFile(format=FORMAT, **fields))
     return document
 

@@ -6,6 +6,7 @@ the same direction in the picture (chamfer matching).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -15,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from table.solids import Array
+from table.solids import Array, convex_hull
+from vision.hypothesis import cast_down
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 SIDE_SHARE, SAMPLES = 0.72, 9
 """Middle share of an edge that is looked at, as corners are round, and at how many points."""
 LEAST_LENGTH = 0.25
 """Edges that are seen shorter than this, of the die's, are left out."""
+LEAST_SEEN = 0.12
+"""Faces that are seen at a flatter angle than this, its sine, are no evidence: both their long edges would agree with one in the picture."""
 DIRECTIONS = 8
 """Edges in a picture are told apart by so many directions."""
 REACHES_PX = (4.0, 2.0)
@@ -109,7 +113,20 @@ class Cube:
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
-        starts, ends = self._edges()
+        agreed, length = self._agreed(edges, reach_px, 0.0)
+        return agreed / length
+
+    def evidence(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
+        """Length of its edges that agree with those of a picture, less that of those that can be seen and do not, in its edges.
+
+        A die that leans so that nothing but its top is seen explains less than one of which three faces are.
+        """
+        agreed, length = self._agreed(edges, reach_px, LEAST_SEEN)
+        return (2 * agreed - length) / self.edge_mm
+
+    def _agreed(self, edges: EdgeMap, reach_px: float, least_seen: float) -> tuple[float, float]:
+        """Length in mm of its edges that agree with those of a picture, and of all of them that can be seen."""
+        starts, ends = self._edges(least_seen)
         lengths = np.hypot(*(ends - starts).T)
         long = lengths > LEAST_LENGTH * self.edge_mm
         starts, ways, lengths = starts[long], (ends - starts)[long], lengths[long]
@@ -117,19 +134,30 @@ class Cube:
         points = (starts[:, None] + shares[:, None] * ways[:, None]).reshape(-1, 2)
         across = np.repeat(np.column_stack([ways[:, 1], -ways[:, 0]]), SAMPLES, axis=0)
         agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
-        return float(agreed @ lengths / (SAMPLES * lengths.sum()))
+        return float(agreed @ lengths) / SAMPLES, float(lengths.sum())
 
-    def _edges(self) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+    def outline(self) -> Array:
+        """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
+        _, corners, _ = self._corners()
+        return convex_hull(cast_down(corners, self.eye_mm))
+
+    def _corners(self) -> tuple[Array, Array, Array]:
+        """Its middle, (3,), its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
         turn = np.radians(self.turn_deg)
         rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
         if any(self.lean_deg):
             rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
         half = self.edge_mm / 2
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
-        corners = middle + half * CORNERS @ rotation.T
+        return middle, middle + half * CORNERS @ rotation.T, rotation
+
+    def _edges(self, least_seen: float) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye at an angle of so large a sine, cast on to the plane of
+        the top."""
+        middle, corners, rotation = self._corners()
         away = (self.eye_mm - middle) @ rotation
-        seen = tuple(bool(sign * away[axis] > half) for axis, sign, _ in FACES)
+        least = self.edge_mm / 2 + least_seen * float(np.linalg.norm(away))
+        seen = tuple(bool(sign * away[axis] > least) for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
         first, second = _edges_of(seen)
@@ -138,23 +166,25 @@ class Cube:
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
     """The cube moved and turned on to the edges of a picture."""
-    return _on_edges(cube, edges, np.zeros(3))
+    return _best(cube, np.zeros(3), lambda one, reach_px: one.agreement(edges, reach_px))
 
 
-def leaning(cube: Cube, edges: EdgeMap) -> Cube:
-    """Of all cubes that lean, near one that lies flat, the one that agrees best with the edges of a picture."""
+def leans_by(cube: Cube, edges: EdgeMap) -> float:
+    """How much more evidence there is in a picture for a die that leans, near one that lies flat, than for any that lies flat there."""
     ways = np.radians(60 * np.arange(6))
-    leans = [np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
-    return max((_on_edges(cube, edges, by) for by in leans), key=lambda one: one.agreement(edges))
+    starts = [np.zeros(3), np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
+    flat, *leaning = (_best(cube, start, lambda one, reach_px: one.evidence(edges, reach_px)).evidence(edges) for start in starts)
+    return max(leaning) - flat
 
 
-def _on_edges(cube: Cube, edges: EdgeMap, start: Array) -> Cube:
+def _best(cube: Cube, start: Array, how_well: Callable[[Cube, float], float]) -> Cube:
+    """The cube moved from a start to where it does best, roughly and then finely."""
     steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0, 6.0, 6.0])[: len(start)]
     at = start
     for finer, reach_px in enumerate(REACHES_PX, 1):
 
         def amiss(by: Array, reach_px: float = reach_px) -> float:
-            return -cube.moved(by).agreement(edges, reach_px)
+            return -how_well(cube.moved(by), reach_px)
 
         simplex = np.vstack([at, at + np.diag(steps / finer)])
         found = minimize(

@@ -56,6 +56,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
         hand=read.hand,
         unread_mm=read.unread_mm,
         tiles=read.tiles,
+        dice=read.dice,
         notes=notes,
     )
 

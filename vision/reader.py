@@ -17,6 +17,7 @@ from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
+from vision.dice_cover import find_dice, told_die, without_dice
 from vision.finder import Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
@@ -53,6 +54,8 @@ class TableReader:
         sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
         if (empty := self._empty_table(reference, photo)) is not None:
             sight = only_changed(sight, empty)
+        dice = find_dice(photo, setup.cover_dice, sight, empty) if setup.cover_dice is not None and empty is not None else None
+        sight = without_dice(sight, dice or [])
         still = last.still(sight) if last else []
         known = last.spots if last else {}
         laid = lay_out(sight, photo, still)
@@ -71,7 +74,8 @@ class TableReader:
         doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
         left = unread(left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo), doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))
-        return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles)
+        told = None if dice is None else tuple(map(told_die, dice))
+        return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """Made once: the camera's picture of the empty table stays the same while it plays."""

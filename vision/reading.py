@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from table.observation import SeenCounter
+from table.observation import SeenCounter, SeenDie
 from table.solids import Array
 from vision.hypothesis import Hypothesis
 
@@ -25,10 +25,11 @@ class Reading:
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
     """All pieces, those beside the board too; counters; whether a hand is over the board; places (2,) mm of what was not read;
-    and of a board of tiles, which places have one."""
+    of a board of tiles, which places have one; and dice that lie on the board, None where nobody looks for any."""
 
     pieces: list[Reading]
     counters: tuple[SeenCounter, ...] = ()
     hand: bool = False
     unread_mm: tuple[Array, ...] = ()
     tiles: dict[str, bool] | None = None
+    dice: tuple[SeenDie, ...] | None = None

@@ -130,9 +130,10 @@ SCHEMAS: dict[str, Schema] = {
         vertices_mm=many(POINT_MM),
         probability=fields("How sure the reading is, 0 to 1.", colour=NUMBER, size=NUMBER, pose=NUMBER),
     ),
+    "SeenDie": fields("A die that lies on the board, as cover.", x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER),
     "Observation": fields(
         "`rinkside-observation/1`: the table as it was seen in one picture.",
-        {"board_state": by_name(YES), "gaps": many(known("Gap")), "call": known("Call")},
+        {"board_state": by_name(YES), "dice": many(known("SeenDie")), "gaps": many(known("Gap")), "call": known("Call")},
         format={"const": "rinkside-observation/1"},
         pieces=many(known("Piece")),
         off_board=many(known("Piece")),

@@ -88,9 +88,17 @@ class Look:
 
     @cached_property
     def hidden(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not read, but something lies where they lay that did not lie beside them before."""
+        """Pieces of the state that are not read, but something lies where they lay that did not lie beside them before; and those
+        `unseen`."""
         lost = [piece for piece in self.pieces if piece.name not in self.found]
-        return tuple(piece for piece in lost if self._hides(piece))
+        return tuple(piece for piece in lost if self._hides(piece) or piece in self.unseen)
+
+    @cached_property
+    def unseen(self) -> tuple[Piece, ...]:
+        """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since."""
+        if self.before is None:
+            return ()
+        return tuple(piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay)
 
     def _hides(self, piece: Piece) -> bool:
         known = piece.name in self._lay
@@ -199,10 +207,11 @@ class Look:
         return [(i, j) for i, a in enumerate(then) for j, b in enumerate(now) if a.colour == b.colour and travel_mm(a, b) <= CARRIED_MM]
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
-        """How far a piece of the state travelled if it is this one."""
+        """How far a piece of the state travelled if it is this one; one that was not seen before is not the one that is thrown."""
         was = self._lay.get(piece.name)
         if was is None:
-            return 0.0 if _compatible(piece.place, self.touches(now).place) else self.board.square_mm
+            thrown = self.before is not None and piece.colour == self.state.next
+            return 0.0 if _compatible(piece.place, self.touches(now).place) else _NEVER_MM if thrown else self.board.square_mm
         middle_mm = float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
         return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
 

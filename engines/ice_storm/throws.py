@@ -70,17 +70,24 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     return _decide(look, player, _readings(look, player, piece), _not_seen_outside(look, Counter()), _evidence(look, piece))
 
 
-def _decide(look: Look, player: str, read: list[tuple[str, Throw]], hidden: str, evidence: dict[str, Any]) -> Verdict:
-    """Rule on the throw where there is one reading of it; else ask which is right.  `hidden` are pieces that nobody knows where they are."""
-    if len(read) == 1 and not hidden:
+def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[Piece], evidence: dict[str, Any]) -> Verdict:
+    """Rule on the throw where there is one reading of it; else ask which is right.  `lost` are pieces that nobody knows where they are."""
+    if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
     code, said, rests_on = "storm.too_close", f"How {player}'s throw came to rest is too close to call.", f"{DEPLOYMENT}; {DOUBT}"
-    if hidden:
-        code, said, rests_on = "storm.vanished", f"Was {hidden} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
-    knocked = f"; {hidden} was knocked off" if hidden else ""
-    choices = [Choice(f"{text}{knocked}", () if throw.again else (str(throw),)) for text, throw in read]
+    names = words.named(lost)
+    if lost:
+        code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
+        there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
+        read = [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
+    choices = [Choice(text, () if throw.again else (str(throw),)) for text, throw in read]
     choices.append(Choice("Not so: put it right", ()))
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
+    names = {piece.name for piece in lost}
+    return replace(throw, changes=tuple(change for change in throw.changes if change.name not in names))
 
 
 def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
@@ -198,11 +205,11 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         if (unread := unclear(look)) is not None:
             return unread
         throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
-        hidden = _not_seen_outside(look, Counter({player: 1}))
-        if len(throws) == 1 and not hidden:
+        lost = _not_seen_outside(look, Counter({player: 1}))
+        if len(throws) == 1 and not lost:
             return rule(look, throws[0][1], _evidence(look))
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
-        return _decide(look, player, read, hidden, _evidence(look))
+        return _decide(look, player, read, lost, _evidence(look))
     if look.gone or look.elsewhere:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
     if look.unread_mm or look.hidden:
@@ -247,19 +254,21 @@ def cannot_read(look: Look) -> CannotSee:
     """Something lies on the board that cannot be read, and it matters what it is."""
     x, y = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
     said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+    if not look.unread_mm and look.hidden[0] in look.unseen:
+        said = f"{look.hidden[0].name} is not seen, about ({x:.0f}, {y:.0f}) mm, and was not before. Show it more clearly, or correct the record."
     return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
 
 
-def _not_seen_outside(look: Look, thrown: Counter[str]) -> str:
-    """Pieces that are gone from the board and do not lie beside it, as people say them; `thrown` lie there for another reason."""
+def _not_seen_outside(look: Look, thrown: Counter[str]) -> list[Piece]:
+    """Pieces that are gone from the board and do not lie beside it; `thrown` lie there for another reason."""
     outside = look.came_out - thrown
-    hidden: list[Piece] = []
+    lost: list[Piece] = []
     for piece in look.gone:
         if outside[piece.colour] > 0:
             outside[piece.colour] -= 1
         else:
-            hidden.append(piece)
-    return words.named(hidden)
+            lost.append(piece)
+    return lost
 
 
 def _taken_back(look: Look, code: str, said: str) -> Refused:

@@ -91,7 +91,9 @@ def _tell(look: Look, story: _Story) -> Verdict:
         what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
         return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
     if not story.moves:
-        return Waiting(code=f"icefloe.{state.phase}", said=turn(state), player=state.next)
+        extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
+        note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
+        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next)
     move = story.moves[-1]
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
@@ -212,12 +214,12 @@ def _changes(look: Look) -> _Changes:
     board = look.state.board
     now = {name: look.places[k] for k, name in look.free.items()}
     stood = {name: floe.place for floe in board.floes for name in floe.pyramids}
-    places, tiles = {floe.place for floe in board.floes}, {place for place, there in (look.now.tiles or {}).items() if there}
+    places, tiles = {floe.place for floe in board.floes}, look.tiles
     return _Changes(
         {name: place for name, place in now.items() if place != stood[name]},
         tuple(name for name in stood if name not in now),
-        tuple(sorted(places - tiles)),
-        tuple(sorted(tiles - places)),
+        tuple(sorted(places - tiles - look.misread)),
+        tuple(sorted(tiles - places - look.misread)),
         tuple(look.strangers(look.free)),
     )
 

@@ -58,6 +58,19 @@ class Look:
         return tuple(PLACES[k] for k in self._place_nats.argmin(axis=1))
 
     @cached_property
+    def tiles(self) -> frozenset[str]:
+        """The places that seem to have a tile."""
+        return frozenset(place for place, there in (self.now.tiles or {}).items() if there)
+
+    @cached_property
+    def misread(self) -> frozenset[str]:
+        """Places of which it was read wrongly before whether they have a tile: nobody is held to what is read there."""
+        if self.before is None:
+            return frozenset()
+        then = {place for place, there in (self.before.tiles or {}).items() if there}
+        return frozenset(then ^ {floe.place for floe in self.state.board.floes})
+
+    @cached_property
     def stood(self) -> Mapping[str, SeenPiece]:
         """The pyramids as they were seen before, those that then stood as the state says."""
         if self.before is None:
@@ -75,7 +88,7 @@ class Look:
         if floe:
             missed[[pyramid in floe.pyramids for pyramid in present]] = 0.0
         gain = np.minimum(self.identity[:, columns] + self._place_nats[:, where] - self._spurious[:, None] - missed[None], 0.0)
-        tiles = {other.place for other in board.floes} ^ {place for place, there in (self.now.tiles or {}).items() if there}
+        tiles = ({other.place for other in board.floes} ^ self.tiles) - self.misread
         wrong = len(tiles - {floe.place} if floe else tiles)
         return float(self._spurious.sum() + missed.sum() + gain[linear_sum_assignment(gain)].sum()) + TILE * wrong
 
@@ -95,7 +108,7 @@ class Look:
     def rivals(self) -> set[frozenset[str]]:
         """Pyramids, a set for each case, that may well have been taken for one another."""
         found = set()
-        least = self.free_nats
+        least = self._pyramid_nats
         for k, name in self.free.items():
             nats = self.identity.copy()
             nats[k, self.pyramids.index(name)] = NEVER
@@ -106,7 +119,14 @@ class Look:
 
     @cached_property
     def free_nats(self) -> float:
-        """What it takes to see this wherever the pyramids may stand, or be gone, and whatever tiles are there."""
+        """What it takes to see this wherever the pyramids may stand, or be gone, and whichever tiles are there, but no more than there were:
+        nobody lays down any in this game."""
+        extra = max(0, len(self.tiles - self.misread) - len({floe.place for floe in self.state.board.floes} - self.misread))
+        return self._pyramid_nats + TILE * extra
+
+    @cached_property
+    def _pyramid_nats(self) -> float:
+        """What it takes to read the pyramids so wherever they may stand, or be gone."""
         matched = sum(float(self.identity[k, self.pyramids.index(name)]) for k, name in self.free.items())
         return matched + sum(float(nats) for k, nats in enumerate(self._spurious) if k not in self.free)
 

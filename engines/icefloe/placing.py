@@ -15,6 +15,8 @@ from table.boards import Tiles
 from table.observation import SURE, Observation
 
 CODE = "icefloe.place"
+TILES = 24
+"""So many there are in a piecepack."""
 
 
 def judge_placing(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
@@ -69,7 +71,8 @@ def _tiles(state: State, seen: Observation) -> str:
     wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
     missing = [f"{tile} on {place}" for place, tile in wanted.items() if place not in there]
-    extra = sorted(there - set(wanted))
+    # Where all tiles that there are lie as they should, what is read as one more is the table.
+    extra = sorted(there - set(wanted)) if missing or len(wanted) < TILES else []
     said = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
     return " ".join(filter(None, said))
 

@@ -17,7 +17,7 @@ from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.look import Difference, Look, Pair, look
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
-from engines.zamboni_wars.refusals import FIRING, MOVEMENT
+from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, outcome, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from table.boards import Board, Coasters
@@ -54,12 +54,18 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         explained = [way for way in _ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
         if still and (not explained or reading.plainly().shows(state)):
-            return Waiting(code=MOVE, said=turn(state), rests_on=MOVEMENT, player=state.to_move)
+            return Waiting(code=MOVE, said=_turn(state, reading), rests_on=MOVEMENT, player=state.to_move)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
             return _ask(state, explained, still)
     return _judge_difference(state, found)
+
+
+def _turn(state: State, found: Look) -> str:
+    """Whose turn it is, and which cover dice are not seen: they are taken to lie as recorded."""
+    unseen = found.differs(state).unseen
+    return turn(state) + (f" Not seen: the cover die on {listed(unseen, 'and on')}." if unseen else "")
 
 
 def _not_flat(state: State, found: Look) -> Verdict:
@@ -100,10 +106,12 @@ def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
     then, who, moves = after(state, way), state.to_move.capitalize(), tuple(map(str, way))
     match way[-1]:
-        case Drive(space, facing):
+        case Drive(space, facing, dice):
             (piece,) = (nest.piece for nest in found.nests if nest.is_of(state.to_move) and space in nest.spaces)
             evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
-            said = f"{who} drives to {space} and looks {facing}. {turn(then)}"
+            pushed = [die for die in dice if die not in state.dice]
+            push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
+            said = f"{who} drives to {space} and looks {facing}{push}. {turn(then)}"
             return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=state.to_move, moves=moves, evidence=evidence)
         case Take(target):
             left = then.left.get(target)
@@ -128,6 +136,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     wrong = found.differs(state)
     if wrong.doubtful:
         return _doubtful(state, wrong.doubtful[0].piece)
+    if not wrong.of_nests:
+        return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         lie = listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in wrong.gone)
         return Waiting(code=MOVE, said=f"Not on the board: {lie}. {turn(state)}", rests_on=MOVEMENT, player=state.to_move)
@@ -139,7 +149,16 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return _out_of_sync(state, wrong)
     if wrong.resized:
         return _resized(state, wrong)
-    return _moved(state, wrong)
+    return _moved(state, found, wrong)
+
+
+def _only_dice(state: State, found: Look, wrong: Difference) -> Waiting | OutOfSync:
+    """Every Zamboni is where it was, and a cover die is not: it is pushed before its Zamboni drives, or was moved."""
+    drives = reachable(state, state.phase.points) if isinstance(state.phase, Moving) else ()
+    if any(drive.dice and not found.differs(after(state, (drive,))).pushed for drive in drives):
+        said = f"A cover die is pushed to {wrong.pushed[0][0]}: now drive the Zamboni that pushes it, or put it back. {turn(state)}"
+        return Waiting(code=MOVE, said=said, rests_on=COVER, player=state.to_move)
+    return _out_of_sync(state, wrong)
 
 
 def _resized(state: State, wrong: Difference) -> Verdict:
@@ -160,12 +179,13 @@ def _resized(state: State, wrong: Difference) -> Verdict:
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
 
 
-def _moved(state: State, wrong: Difference) -> Verdict:
+def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     """Zambonis lie or look otherwise than recorded, and it was no legal move."""
-    if len(wrong.moved) > 1:
+    if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved
-    drive = Drive(pair.nest.spaces[0], pair.nest.facings[0])
+    dice = tuple(sorted(spaces[0] for spaces in found.dice or ())) if wrong.pushed else ()
+    drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
     roller = state.to_move if isinstance(state.phase, Rolling) else state.follower if isinstance(state.phase, Aiming) else None
     if pair.player == roller:
         said = f"{pair.player.capitalize()}'s Zamboni was moved, and no roll is known: tell what the die showed."
@@ -186,7 +206,8 @@ def _tried(state: State, drive: Drive) -> str:
 
 def _refuse(state: State, forbidden: Violation, rule: str, tried: tuple[str, ...], wrong: Difference) -> Refused:
     """`code` is the same for every refused move; which rule it was stands in the evidence."""
-    back = listed(dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized)))
+    nests = dict.fromkeys(_as_it_lay(pair) for pair in (*wrong.moved, *wrong.resized))
+    back = listed([*nests, *(f"the cover die on {space}" for space in (wrong.unseen if wrong.pushed else ()))])
     named = replace(forbidden, said=f"{forbidden.said} Put back {back}.")
     return refusal(named, state.to_move, tried, {"violation": rule, "differences": _sentences(wrong)})
 
@@ -216,4 +237,6 @@ def _sentences(wrong: Difference) -> list[str]:
     said += [f"A {pair.nest.colour} nest lies on {pair.nest.spaces[0]}, where {pair.player}'s belongs." for pair in wrong.recoloured]
     said += [f"{player.capitalize()}'s Zamboni is missing." for player in wrong.gone]
     said += [f"A {nest.colour} {nest.piece.size} piece too many lies on {nest.spaces[0]}." for nest in wrong.strange]
+    belongs = f", and one belongs on {listed(wrong.unseen, 'or')}" if wrong.unseen else ""
+    said += [f"A cover die lies on {spaces[0]}, where none belongs{belongs}." for spaces in wrong.pushed]
     return said

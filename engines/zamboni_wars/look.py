@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.zamboni_wars.board import FACINGS, SIDE, Space
+from engines.zamboni_wars.phases import RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from table.boards import Coasters
 from table.observation import SURE, Observation, SeenPiece
@@ -73,7 +74,8 @@ class Difference:
     """Where a table and a state disagree.
 
     `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones another colour; `gone`
-    are players whose nest is not seen, `strange` nests that are too many.
+    are players whose nest is not seen, `strange` nests that are too many.  `pushed` are cover dice, the spaces that each may be meant
+    to be in, where none belongs; `unseen` are spaces where one belongs and is not read, which is no disagreement.
     """
 
     moved: tuple[Pair, ...]
@@ -81,8 +83,15 @@ class Difference:
     recoloured: tuple[Pair, ...]
     gone: tuple[str, ...]
     strange: tuple[Nest, ...]
+    pushed: tuple[tuple[Space, ...], ...]
+    unseen: tuple[Space, ...]
 
     def __bool__(self) -> bool:
+        return self.of_nests or bool(self.pushed)
+
+    @property
+    def of_nests(self) -> bool:
+        """Is anything wrong but cover dice?"""
         return bool(self.moved or self.resized or self.recoloured or self.gone or self.strange)
 
     @property
@@ -93,11 +102,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read."""
+    """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read;
+    of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any."""
 
     nests: tuple[Nest, ...]
     up: tuple[SeenPiece, ...]
     unread: frozenset[Space]
+    dice: tuple[tuple[Space, ...], ...] | None = None
 
     def as_read(self) -> Look:
         """With the colours and sizes that are named, whatever the doubt."""
@@ -110,7 +121,8 @@ class Look:
     def plainly(self) -> Look:
         """The likeliest reading of everything, as if there were no doubt."""
         nests = self.as_read().nests
-        return replace(self, nests=tuple(replace(nest, spaces=nest.spaces[:1], facings=nest.facings[:1]) for nest in nests))
+        nests = tuple(replace(nest, spaces=nest.spaces[:1], facings=nest.facings[:1]) for nest in nests)
+        return replace(self, nests=nests, dice=None if self.dice is None else tuple(spaces[:1] for spaces in self.dice))
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -121,13 +133,30 @@ class Look:
         slots = list(state.left.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(len(slots), len(self.nests))
         pairs = [Pair(*slots[int(row)], self.nests[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        pushed, unseen = self._dice(state)
         return Difference(
             moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
             resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
             recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
             gone=tuple(player for player, _ in slots if player not in [pair.player for pair in pairs]),
             strange=tuple(nest for nest in self.nests if not any(nest is pair.nest for pair in pairs)),
+            pushed=pushed,
+            unseen=unseen,
         )
+
+    def _dice(self, state: State) -> tuple[tuple[tuple[Space, ...], ...], tuple[Space, ...]]:
+        """Dice that are seen where none is recorded, and the spaces of those recorded that are not seen.
+
+        A nest may hide a die from the camera, and not every die is read: one that is not seen may well be there.  Of more dice than the
+        game has the likeliest are; before play they lie anywhere.
+        """
+        if self.dice is None or isinstance(state.phase, RollOff):
+            return (), ()
+        dice, recorded = self.dice[: state.cover_dice], state.dice
+        apart = np.array([[space not in seen for space in recorded] for seen in dice], float).reshape(len(dice), len(recorded))
+        pairs = [(int(row), int(column)) for row, column in zip(*linear_sum_assignment(apart), strict=True) if not apart[row, column]]
+        pushed = tuple(seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs])
+        return pushed, tuple(space for column, space in enumerate(recorded) if column not in [found for _, found in pairs])
 
 
 def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
@@ -142,8 +171,9 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
             sure = piece.colour_probability >= SURE
             sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
             nests.append(Nest(piece.colour, sure, spaces, _facings(piece), LAYERS_OF.get(piece.size, 0), sized, piece))
+    dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
     unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
-    return Look(tuple(nests), tuple(up), frozenset(unread))
+    return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
 
 
 def _size_probability(piece: SeenPiece) -> float:

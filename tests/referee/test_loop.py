@@ -14,7 +14,7 @@ from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, R
 from referee.events import Asked, Ruled
 from referee.frames import RETRY_S
 from referee.log import LogFailed
-from referee.loop import Referee
+from referee.loop import STILL_HAND, Referee
 from referee.session import Session
 from table.errors import InputError
 from table.observation import Unusable
@@ -52,6 +52,27 @@ def test_nothing_is_ruled_while_pieces_move_or_a_hand_is_there(referee, session,
     in_a_changing_picture = [dataclasses.replace(seen(10_000 + 250 * step, red), moving=True) for step in range(20)]
     referee(*moving, *under_a_hand, *in_a_changing_picture).run()
     assert rulings(session) == []
+
+
+def test_what_looks_like_a_hand_and_never_moves_keeps_no_move_from_being_ruled(referee, session, seen, red):
+    """A print, or a shadow: what explains the whole table counts, and nobody is refused anything that may be hidden."""
+
+    def under_it(since_ms, *pieces, steps=24):
+        first = seen(since_ms, *pieces, hand=True)
+        return [dataclasses.replace(first, at_ms=since_ms + 250 * step) for step in range(steps)]
+
+    eyes = referee(*under_it(0, red), *under_it(6000, red, red), *under_it(12_000, red, steps=16))
+    eyes.run()
+    assert rulings(session) == [(4500, "accepted", "red")]
+
+
+def test_what_never_moves_and_looks_like_a_hand_is_told(referee, session, seen, blue):
+    first, said = seen(0, blue, hand=True), []
+    shots = [dataclasses.replace(first, at_ms=250 * step) for step in range(24)]
+    eyes = referee(*shots, lambda: said.append((eyes.latest.status, eyes.latest.said)))
+    eyes.run()
+    assert rulings(session) == []
+    assert said == [("cannot see", STILL_HAND)]
 
 
 def test_a_refusal_is_said_once_until_something_changes(referee, session, seen, hold, red, blue):

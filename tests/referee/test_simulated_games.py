@@ -90,7 +90,7 @@ def test_throws_of_ice_boule_are_refereed_as_they_lie():
 
 
 def test_the_page_tells_what_was_played_and_what_went_otherwise():
-    good, bad = Deed("move", True, ("a1-a2",), "right", ("Fine.",)), Deed("stolen ice", False, (), "nothing", ())
+    good, bad = Deed("move", True, ("a1-a2",), "right", ("Fine.",)), Deed("stolen ice", False, (), "nothing", (), "Show it better.")
     played = [
         Game("icebreaker", 7, "abc", 1640, (good, bad, *[bad] * (STUCK - 1)), (1,), (2,)),
         Game("icefloe", 1, "abc", 1640, (good,), (1,), (1,), True),
@@ -99,4 +99,5 @@ def test_the_page_tells_what_was_played_and_what_went_otherwise():
     assert "2 of them here, of which 1 came to it" in written
     assert "| icebreaker | 1 | 0 | 1 | 1 | 1 (100.0%) | 0 | 0 | 0 | 0 | 0 |" in written
     assert "| icebreaker | stolen ice | 4 | 0 (0.0%) | 0 | 0 | 4 | 0 |" in written
-    assert "- icebreaker 7: stolen ice: silent. Said: nothing" in written
+    assert "- icebreaker 7: stolen ice: silent. Said: nothing on record; on the panel: Show it better." in written
+    assert "Of 4 silent ones the panel said in 4 what keeps" in written

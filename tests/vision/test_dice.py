@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from referee.command import Hear
+from referee.command import Hear, Undo
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.rolled import dice_corner_watch
@@ -115,4 +115,9 @@ def test_a_roll_is_told_once_and_what_lay_there_before_is_none(tmp_path):
         assert look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
         session.command(Hear(said={"player": first, "die": 6}))
         assert look(lay) == "", "nobody is to roll while a Zamboni is to drive"
+        cocked = die(1, tilt_deg=30.0)
+        assert look(cocked) == ""
+        session.command(Undo())
+        assert look(cocked) == "", "it lay there before anybody was to roll"
+        assert look(die(1, (5.0, 5.0), tilt_deg=30.0)).startswith("The die cannot be read: ")
         session.close()

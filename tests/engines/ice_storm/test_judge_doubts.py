@@ -95,7 +95,8 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     table.pieces["red1"] = lie("red", 75, 320)
     asked = play(state, before)
     assert (asked.code, asked.said) == ("storm.vanished", "Was green1 knocked off the board by red's throw?")
-    assert asked.choices[0].moves == ("throw red b7: green1 off",)
+    assert [choice.moves for choice in asked.choices] == [("throw red b7: green1 off",), ("throw red b7",), ()]
+    assert asked.choices[1].label == "Red's piece lies on the board, within b7; green1 still lies where it lay, and is not seen"
     table.beside = [lie("green", 175, -60)]
     accepted = play(state, before)
     assert accepted.moves == ("throw red b7: green1 off",)
@@ -103,6 +104,21 @@ def test_a_knocked_piece_that_nobody_sees_is_asked_about(table, lie, play):
     unread = play(state, before, unread_mm=(np.array([178.0, 80.0]),))
     assert isinstance(unread, CannotSee)
     assert unread.said == "Something lies at (178, 80) mm that cannot be read. Show it more clearly."
+
+
+def test_a_piece_that_was_not_seen_before_either_is_not_gone(table, lie, play):
+    """Nobody can have taken it since: who throws or fires is not asked about it again."""
+    table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    blind = table.seen()
+    waiting = play(thrown("green1 d2, black1 g7, red1 b7", 3), blind)
+    assert (type(waiting), waiting.said) == (
+        CannotSee,
+        "green1 is not seen, about (175, 75) mm, and was not before. Show it more clearly, or correct the record.",
+    )
+    table.pieces["new"] = lie("green", 320, 60)
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).moves == ("throw green g2",)
+    del table.pieces["new"], table.pieces["red1"]
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), blind).differences == ("red1 b7 is not on the board.",)
 
 
 def test_a_throw_that_knocks_an_own_piece_off_wastes_it(table, lie, play):

@@ -195,6 +195,29 @@ def test_what_is_wrong_before_the_game(tables):
     assert judge().said == "Not seen on the pond: AM. Placed too early: FM. Red places AS next, on a tile without a pyramid."
 
 
+def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
+    """There are no more than 24 tiles: what looks like one more is the table, before the game and in it."""
+    state, table = pond(line())
+    before = table.seen()
+    table.tiles.add("c3")
+    verdict = game.judge(state, table.seen(), before, table.board)
+    assert (type(verdict), verdict.said.partition(". ")[2]) == (Waiting, "A tile seems to lie on c3, where none belongs: take it off, if it does.")
+    again = game.judge(state, table.seen(), table.seen(), table.board)
+    assert (type(again), again.said) == (Waiting, verdict.said.partition(". ")[0] + ".")
+    table.tiles.discard("a3")
+    assert isinstance(game.judge(state, table.seen(), before, table.board), OutOfSync)
+    assert isinstance(game.judge(state, table.seen(), table.seen(), table.board), Waiting)
+
+
+def test_what_looks_like_a_25th_tile_does_not_keep_a_game_from_its_start(tables):
+    state = game.set_up(PLAYERS, {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(3), state)
+    table.tiles.add("c3")
+    table.put("AS", "b2")
+    verdict = game.judge(state, table.seen(), None, table.board)
+    assert (type(verdict), verdict.moves) == (Accepted, ("AS:b2",))
+
+
 def test_a_whole_set_with_a_wrong_pyramid_in_it_is_told_piece_by_piece(tables):
     """As many as there are, and none is missing by number: nobody is told that nobody is missing."""
     state = game.set_up(PLAYERS, {}, tables.BOARD)

@@ -10,7 +10,7 @@ from engines import zamboni_wars as game
 from engines.zamboni_wars.board import FACINGS, SPACES
 from engines.zamboni_wars.state import LAYER_SIZES
 from table.boards import Coasters
-from table.observation import Camera, Observation, SeenPiece
+from table.observation import Camera, Observation, SeenDie, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying
 
@@ -142,6 +142,7 @@ class RealTable:
         self.rng = rng
         self.nests = {player: (*self.place(nest.space, nest.facing), nest.layers) for player, nest in state.left.items()}
         self.spare = []
+        self.dice = {space: self.place(space, "N")[0] for space in state.dice}
 
     def place(self, space, facing, mm=SLOPPY_MM, deg=SLOPPY_DEG):
         """Somewhere in a space, looking somewhere near a compass point."""
@@ -160,17 +161,23 @@ class RealTable:
         if left > layers:
             self.nests[player] = (at + self.rng.normal(0, 0.5, 2), heading_deg + self.rng.normal(0, 1), left - layers)
 
+    def push(self, space, there):
+        """A hand pushes a cover die."""
+        del self.dice[space]
+        self.dice[there] = self.place(there, "N")[0]
+
     def copy(self):
         """A table that may be spoilt."""
         other = object.__new__(RealTable)
-        other.__dict__.update(self.__dict__, nests=dict(self.nests), spare=list(self.spare))
+        other.__dict__.update(self.__dict__, nests=dict(self.nests), spare=list(self.spare), dice=dict(self.dice))
         return other
 
     def seen(self, **more):
         """What a camera reads."""
         pieces = [self.read(player, *nest) for player, nest in [*self.nests.items(), *self.spare]]
         self.rng.shuffle(pieces)
-        return Observation(0, 0, CAMERA, tuple(pieces), **more)
+        dice = tuple(SeenDie(*(at + self.rng.normal(0, READ_MM, 2)), READ_MM) for at in self.dice.values())
+        return Observation(0, 0, CAMERA, tuple(pieces), **{"dice": dice, **more})
 
     def read(self, colour, at, heading_deg, layers, **more):
         """A nest as it is read: the base edge lies a third of the slant height behind the middle of the contact."""

@@ -312,18 +312,6 @@ def test_nothing_is_ruled_under_a_hand_or_on_a_nest_that_stands(begin):
         assert isinstance(verdict, kind)
 
 
-def test_a_cover_die_that_may_lie_in_two_places_is_asked_about(begin, real_table):
-    """The camera does not see cover dice: where a drive may have pushed one two ways, people say which."""
-    evening = begin(4)
-    evening.state = game.State.parse(
-        "players yellow blue; zambonis c3 S 1, e3 NW 3; to_move yellow; phase move 4; dice b2; board yellow=SE red=SW green=NE blue=NW; "
-        "rulings warp=off cover=on roll_off=each fire=may."
-    )
-    evening.table = real_table(evening.state, evening.rng)
-    evening.table.nests["yellow"] = (*evening.table.place(Space.parse("b2"), "S", mm=1, deg=1), 1)
-    assert {choice.moves for choice in evening.judge().choices} == {("b2 S dice a2",), ("b2 S dice b1",)}
-
-
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

@@ -1,0 +1,80 @@
+"""Cover dice as the judge follows them: pushed by a drive, carried by a hand, not seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from engines import zamboni_wars as game
+from engines.verdict import Accepted, OutOfSync, Refused, Waiting
+from engines.zamboni_wars.board import Space
+
+A2, B1, B2, F6 = map(Space.parse, ("a2", "b1", "b2", "f6"))
+
+
+@pytest.fixture
+def covered(begin, real_table):
+    """Yellow is to drive, and may push the cover die from b2 two ways."""
+    evening = begin(4)
+    evening.state = game.State.parse(
+        "players yellow blue; zambonis c3 S 1, e3 NW 3; to_move yellow; phase move 4; dice b2; board yellow=SE red=SW green=NE blue=NW; "
+        "rulings warp=off cover=on roll_off=each fire=may."
+    )
+    evening.table = real_table(evening.state, evening.rng)
+    return evening
+
+
+def b2_south(evening):
+    evening.table.nests["yellow"] = (*evening.table.place(Space.parse("b2"), "S", mm=1, deg=1), 1)
+
+
+@pytest.mark.parametrize("nobody_looks", [True, False])
+def test_where_a_cover_die_was_pushed_is_asked_if_the_camera_does_not_see_it(covered, nobody_looks):
+    b2_south(covered)
+    seen = covered.table.seen(dice=None if nobody_looks else ())
+    asked = game.judge(covered.state, seen, covered.before, covered.table.BOARD)
+    assert {choice.moves for choice in asked.choices} == {("b2 S dice a2",), ("b2 S dice b1",)}
+
+
+@pytest.mark.parametrize("there", [A2, B1])
+def test_a_drive_that_pushed_a_cover_die_is_read_from_the_table(covered, there):
+    covered.table.push(B2, there)
+    pushed = covered.judge()
+    assert isinstance(pushed, Waiting)
+    assert pushed.said.startswith(f"A cover die is pushed to {there}: now drive the Zamboni that pushes it, or put it back.")
+    b2_south(covered)
+    verdict = covered.count(covered.judge())
+    assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
+    assert f"looks S, and pushes a cover die to {there}." in verdict.said
+    assert isinstance(covered.judge(), Waiting)
+
+
+def test_a_cover_die_that_a_hand_carried_is_told(covered):
+    covered.table.push(B2, F6)
+    verdict = covered.judge()
+    assert (type(verdict), verdict.differences) == (OutOfSync, ("A cover die lies on f6, where none belongs, and one belongs on b2.",))
+
+
+def test_a_drive_that_leaves_a_cover_die_where_no_drive_pushes_it_is_refused(covered):
+    b2_south(covered)
+    covered.table.push(B2, F6)
+    refused = covered.judge()
+    assert (type(refused), refused.tried, refused.evidence["violation"]) == (Refused, ("b2 S dice f6",), "zamboni.move.dice")
+    assert refused.said.endswith("Put back yellow's small nest on c3, looking S and the cover die on b2.")
+
+
+def test_a_cover_die_that_is_not_seen_is_taken_to_lie_where_it_lay(covered):
+    covered.table.dice.clear()
+    verdict = covered.judge()
+    assert (type(verdict), verdict.said) == (Waiting, "Yellow moves and spends 4 points. Not seen: the cover die on b2.")
+
+
+def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):
+    evening = begin(4, "yellow blue")
+    evening.state = game.start(["yellow", "blue"], {"cover": "on"})
+    table = real_table(evening.state, evening.rng)
+    table.dice[B2] = table.place(B2, "N")[0]
+    assert isinstance(game.judge(evening.state, table.seen(), None, table.BOARD), Accepted)
+    for pips in (6, 2):
+        evening.state = game.play(evening.state, game.parse_move(f"roll {pips}"))
+    verdict = game.judge(evening.state, table.seen(), table.seen(), table.BOARD)
+    assert (type(verdict), verdict.differences) == (OutOfSync, ("A cover die lies on b2, where none belongs, and one belongs on b5.",))

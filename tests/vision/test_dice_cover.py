@@ -1,0 +1,69 @@
+"""Cover dice on the coasters: found where they lie, whatever is on them, and never where there are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+
+from engines import GAMES
+from referee.simulated_tables import KINDS, game_table
+from table.setup import load_table, save_table
+from vision.frame import Frame
+from vision.observe import observe
+from vision.render import Renderer
+from vision.scene import Scene, SceneDie, ScenePiece
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """A table with four nests and two cover dice after some drives, and its picture."""
+    table, rng = game_table("zamboni_wars", 1), np.random.default_rng([1, 6])
+    play, game = KINDS["zamboni_wars"][1](table.setup, rng), GAMES["zamboni_wars"]
+    state = game.set_up(table.setup.game.colours, table.rulings, table.setup.board)
+    act, drives = play.begin(state), 0
+    while drives < 4:
+        for move in act.moves:
+            state = game.play(state, game.parse_move(move))
+        drives += act.name == "drive"
+        bodies, act = act.bodies, play.turn(state, act.bodies)
+    scene = Scene(
+        table.stage,
+        tuple(body for body in bodies.values() if isinstance(body, ScenePiece)),
+        dice=tuple(body for body in bodies.values() if isinstance(body, SceneDie)),
+    )
+    lie = [body.middle_mm[:2] for name, body in bodies.items() if name.startswith("cover ")]
+    return table, scene, Renderer(table.setup, table.place), lie, state
+
+
+def test_dice_are_found_where_they_lie_and_are_no_pieces(drawn):
+    table, scene, renderer, lie, state = drawn
+    seen = observe(Frame(1, 0, renderer.picture(scene, np.random.default_rng(1))), table.setup, table.empty)
+    assert len(seen.dice) == len(lie) == len(state.dice) == 2
+    for die in seen.dice:
+        assert min(np.hypot(die.x_mm - x, die.y_mm - y) for x, y in lie) < 2.0
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
+    assert {piece.pose for piece in seen.pieces} == {"lying"}
+
+
+def test_where_no_dice_lie_none_are_seen(drawn):
+    table, scene, renderer, _, _ = drawn
+    seen = observe(Frame(1, 0, renderer.picture(replace(scene, dice=()), np.random.default_rng(1))), table.setup, table.empty)
+    assert seen.dice == ()
+
+
+def test_nobody_looks_for_dice_without_a_picture_of_the_empty_board_or_where_there_are_none(drawn):
+    table, scene, renderer, _, _ = drawn
+    frame = Frame(1, 0, renderer.picture(scene, np.random.default_rng(1)))
+    assert observe(frame, table.setup).dice is None
+    assert observe(frame, msgspec.structs.replace(table.setup, cover_dice=None), table.empty).dice is None
+
+
+def test_cover_dice_are_kept_in_table_json(tmp_path, drawn):
+    table, *_ = drawn
+    save_table(table.setup, tmp_path / "table.json")
+    assert load_table(tmp_path / "table.json").cover_dice == table.setup.cover_dice
+    save_table(msgspec.structs.replace(table.setup, cover_dice=None), tmp_path / "table.json")
+    assert b"cover_dice" not in (tmp_path / "table.json").read_bytes()

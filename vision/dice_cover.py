@@ -1,0 +1,86 @@
+"""Cover dice on a board: cubes of a known size that lie flat on it, whatever their faces show.
+
+A square of the right size may be printed there, and the sides of two dice make one between them; but a die changes all that it hides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from table.boards import within
+from table.observation import SeenDie
+from table.setup import CoverDice, DiceCorner
+from table.solids import Array
+from vision.changes import changed
+from vision.dice import COARSE, FINE, TopView, inside, lying_flat, squares, top_view
+from vision.dice_cube import Cube, edge_map
+from vision.finder import Sight
+from vision.hypothesis import cast_down
+from vision.photo import SUB_BITS, Photo
+from vision.reference import SIGMAS, EmptyTable
+
+TRIED = 16
+"""So many squares are measured, the likeliest."""
+AGREES = 0.65
+"""How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in a corner."""
+COVERS = 0.6
+"""A die changes at least this share of what it hides."""
+REACH_PX = 2
+"""Edges of a die may be seen so far outside of what has changed."""
+SIGMA_MM = 0.5
+"""How well the middle of a die is known, 1 sigma."""
+
+
+def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) -> list[Cube]:
+    """Dice on the board, which is `empty` without them and everything else, the likeliest first."""
+    board = DiceCorner(outline_mm=tuple((float(x), float(y)) for x, y in photo.setup.outline_mm()), edge_mm=kind.edge_mm, z_mm=0.0)
+    fresh = changed(sight.view.code, empty.code, SIGMAS)
+    views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
+    coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
+    edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
+    maybe = lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges)
+    dice: list[Cube] = []
+    for die in sorted(maybe, key=lambda one: -one.agreement(edges)):
+        apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
+        if apart and die.agreement(edges) >= AGREES and _share(fresh, die, sight) >= COVERS:
+            dice.append(die)
+    return dice
+
+
+def without_dice(sight: Sight, dice: list[Cube]) -> Sight:
+    """The sight with nothing to be taken for a piece where a die lies."""
+    if not dice:
+        return sight
+    outlines, hidden = [die.outline() for die in dice], np.zeros(sight.pieces.shape, np.uint8)
+    for outline in outlines:
+        cv2.fillPoly(hidden, [sight.polygon(outline)], 1, shift=SUB_BITS)
+    found = tuple(one for one in sight.found if not any(within(outline, one.middle_mm) for outline in outlines))
+    return replace(sight, found=found, pieces=sight.pieces & (hidden == 0))
+
+
+def told_die(die: Cube) -> SeenDie:
+    """A die as it is told."""
+    x, y = die.middle_mm
+    return SeenDie(float(x), float(y), SIGMA_MM)
+
+
+def _only_fresh(view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: float, sight: Sight) -> TopView:
+    """The view, in the plane of the dice's tops, without edges where nothing has changed."""
+    h, w = view.shown.shape[:2]
+    x, y = np.meshgrid(view.start_mm[0] + view.step_mm * np.arange(w), view.start_mm[1] - view.step_mm * np.arange(h))
+    down = cast_down(np.stack([x, y, np.full_like(x, top_mm)], axis=-1), eye_mm)
+    at = sight.view.pixels(down.reshape(-1, 2)).astype(np.float32).reshape(h, w, 2)
+    near = cv2.dilate(fresh.astype(np.uint8), np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8))
+    mask = cv2.remap(near, at[..., 0], at[..., 1], cv2.INTER_NEAREST)[..., None]
+    return replace(view, along_x=view.along_x * mask, along_y=view.along_y * mask)
+
+
+def _share(mask: NDArray[np.bool_], die: Cube, sight: Sight) -> float:
+    """Share of what a die hides of the view that is in a mask (h, w)."""
+    here = np.zeros(mask.shape, np.uint8)
+    cv2.fillPoly(here, [sight.view.polygon(die.outline())], 1, shift=SUB_BITS)
+    return float(mask[here > 0].mean()) if here.any() else 0.0
