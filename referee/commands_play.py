@@ -131,16 +131,17 @@ def play(
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
+        camera = None if set_up else stack.enter_context(closing(open_camera(spec, setup)))  # before anything is written
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
         choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {})
         started = None
-        if set_up:
+        if camera is None:
             table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
             started = _chosen(listening, table, access)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
-        camera = stack.enter_context(closing(open_camera(spec, setup)))
+            camera = stack.enter_context(closing(open_camera(spec, setup)))
         if resume is None:
             session = Session.begin(log, started or _opening(choice, setup, camera), empty_jpeg=kept_jpeg(reference) if reference else None)
         else:
