@@ -13,7 +13,7 @@ class Latest(Generic[Step]):
     """Plays the steps that it was given last; older ones give way at once."""
 
     def __init__(self, name: str, show: Callable[[Step], object], rest: Callable[[], object] = lambda: None) -> None:
-        """`show` a step; `rest` when they are over or give way.  Both are called in the thread `name`."""
+        """`show` a step; `rest` when they are over or give way.  Both are called in the thread `name`, and nobody waits for them."""
         self._show, self._rest = show, rest
         self._changed = threading.Condition()
         self._next: Sequence[tuple[Step, int]] = ()
@@ -41,14 +41,21 @@ class Latest(Generic[Step]):
         self._thread.join()
 
     def _run(self) -> None:
-        with self._changed:
-            while not self._closing:
-                steps, self._next = self._next, ()
-                self._busy = bool(steps)
-                for step, hold_ms in steps:
-                    self._show(step)
-                    if self._changed.wait_for(lambda: self._closing or self._next, hold_ms / 1000):
+        while True:
+            self._rest()
+            with self._changed:
+                self._changed.wait_for(self._wanted)
+                if self._closing:
+                    return
+                steps, self._next, self._busy = self._next, (), True
+            for step, hold_ms in steps:
+                self._show(step)
+                with self._changed:
+                    if self._changed.wait_for(self._wanted, hold_ms / 1000):
                         break
+            with self._changed:
                 self._busy = False
-                self._rest()
-                self._changed.wait_for(lambda: self._closing or self._next)
+
+    def _wanted(self) -> bool:
+        """Is there anything else to do than to go on?"""
+        return self._closing or bool(self._next)

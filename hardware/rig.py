@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from hardware.ports import Buttons, Buzzer, Calliper, Dice, Faces, Lamps, Voice, check_faces
 from hardware.settings import (
+    PARTS,
     BoardLampsSettings,
     BoardPartSettings,
     CountedDiceSettings,
@@ -51,7 +52,7 @@ class Rig:
     @property
     def troubles(self) -> dict[str, str]:
         """Why parts do not work just now, by part."""
-        parts = {name: getattr(self, name) for name in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")}
+        parts = {name: getattr(self, name) for name in PARTS}
         return {name: part.trouble for name, part in parts.items() if part is not None and part.trouble}
 
     def close(self) -> None:

@@ -89,10 +89,9 @@ def open_port(device: str, baud: int, setting: str) -> Port:
 
 
 def _why(device: str, baud: int, error: Exception) -> str:
-    there = ", ".join(port.device for port in found_ports()) or "none: is it plugged in?"
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
-            return f"expected a serial port of this machine, got {device!r}, which is not there (there are: {there})"
+            return f"expected a serial port of this machine, got {device!r}, which is not there ({_there()})"
         case errno.EACCES | errno.EPERM:
             return f"expected a port that may be used, got {device!r}: no permission; run: sudo usermod -aG dialout $USER, then log in again"
         case errno.EAGAIN | errno.EBUSY:
@@ -100,7 +99,11 @@ def _why(device: str, baud: int, error: Exception) -> str:
         case _ if isinstance(error, ValueError) and "baud" in str(error).lower():
             return f"expected a speed that {device} can do, such as 115200, got {baud} baud"
         case _:
-            return f"expected a serial port (there are: {there}), got {device!r}, which cannot be used as one ({error})"
+            return f"expected a serial port ({_there()}), got {device!r}, which cannot be used as one ({error})"
+
+
+def _there() -> str:
+    return f"there are: {', '.join(port.device for port in found_ports()) or 'none: is it plugged in?'}"
 
 
 class Found(NamedTuple):

@@ -28,6 +28,8 @@ HEADER = range(2, 28)
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 """Speeds that WLED's serial port has (`wled_serial.cpp`)."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
+PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
+"""What may be connected: fields of `HardwareSettings`, and of the rig."""
 
 
 class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -171,7 +173,7 @@ def _kinds(part: str) -> tuple[str, ...]:
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "pins": get_args(Library),
-    **{f"{part}.kind": _kinds(part) for part in ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")},
+    **{f"{part}.kind": _kinds(part) for part in PARTS},
     "lamps.starts": get_args(Corner),
 }
 """Settings that are words; asked first, so that the message can list them."""

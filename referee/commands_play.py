@@ -19,9 +19,9 @@ import engines
 from calibration.recheck import recheck
 from calibration.redo import redo
 from hardware.rig import Rig
+from hardware.settings import PARTS
 from referee.commands_pages import LAST_LOOK_S, address_for_others, address_options, tell_codes
 from referee.companion import Companion
-from referee.connected import PARTS
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
 from referee.garbage import short_collections

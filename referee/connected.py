@@ -12,6 +12,7 @@ import numpy as np
 from hardware.power import full_ma
 from hardware.rig import open_rig
 from hardware.settings import (
+    PARTS,
     BoardLampsSettings,
     BoardPartSettings,
     CountedDiceSettings,
@@ -31,7 +32,6 @@ from table.errors import InputError
 if TYPE_CHECKING:
     from hardware.board import Hello
 
-PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 """A board to light a strip round where no table is known."""
 

@@ -32,8 +32,16 @@ HIDDEN_EDGE = 110
 """Grey value of edges that no face turned to the camera has; see-through pieces show them."""
 TOGETHER = 3.0
 """The network was taught on drawn tables: on others it is believed to this root."""
-PIXELS = Callable[[Array], Array]
-"""Where a picture shows points (n, 2) mm of the plane z = 0: (n, 2)."""
+SHIFT, TURN = slice(0, 2), 2
+LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
+ANSWERS = SLANTS.stop
+"""Of the answer: how far the piece is off along the rows of the crop and up its columns, and how far it is to be turned counter-clockwise
+about its middle, in OFF; and W, lower triangular, by the logarithms of its diagonal and its other figures by rows: W times an error
+has the unit matrix for covariance."""
+MIRRORED = np.array([1.0, -1.0, -1.0])
+"""Signs of shifts and turn in the mirror image."""
+ToPixels = Callable[[Array], Array]
+"""Where a picture shows points (n, 2) of a plane: (n, 2) px."""
 
 
 class Straight(NamedTuple):
@@ -47,20 +55,33 @@ class Straight(NamedTuple):
     @property
     def turned(self) -> Array:
         """(2, 2): vectors along the rows and up the columns of the crop to vectors on the table."""
-        c, s = np.cos(self.turn_rad), np.sin(self.turn_rad)
-        return np.array([[c, -s], [s, c]])
+        return rotation(self.turn_rad)
 
     def pixels(self, points_mm: Array) -> Array:
         """Pixels (n, 2) of the crop as (column, row) of table points (n, 2)."""
         return (points_mm - self.middle_mm) @ self.turned / self.step_mm * [1, -1] + MIDDLE_PX
 
-    def of(self, image: Image, pixels: PIXELS) -> Image:
+    def millimetres(self, pixels: Array) -> Array:
+        """Table points (n, 2) of pixels (n, 2) of the crop."""
+        return (pixels - MIDDLE_PX) * [1, -1] * self.step_mm @ self.turned.T + self.middle_mm
+
+    def of(self, image: Image, pixels: ToPixels) -> Image:
         """The crop of a picture."""
-        corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (CROP_PX - 1.0)
-        on_table = (corners - MIDDLE_PX) * [1, -1] * self.step_mm @ self.turned.T + self.middle_mm
-        there = cv2.getPerspectiveTransform(corners.astype(np.float32), pixels(on_table).astype(np.float32))
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        return np.asarray(cv2.warpPerspective(image, there, (CROP_PX, CROP_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+        return laid_flat(image, CROP_PX, lambda corners: pixels(self.millimetres(corners)), cv2.INTER_LINEAR)
+
+
+def rotation(turn_rad: float) -> Array:
+    """The matrix (2, 2) that turns counter-clockwise."""
+    c, s = np.cos(turn_rad), np.sin(turn_rad)
+    return np.array([[c, -s], [s, c]])
+
+
+def laid_flat(image: Image, side_px: int, there: ToPixels, interpolation: int) -> Image:
+    """A square part of a plane, (side_px, side_px, 3); `there` says where a picture shows its pixels (n, 2)."""
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (side_px - 1.0)
+    warp = cv2.getPerspectiveTransform(corners.astype(np.float32), there(corners).astype(np.float32))
+    flags = interpolation | cv2.WARP_INVERSE_MAP
+    return np.asarray(cv2.warpPerspective(image, warp, (side_px, side_px), flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def straight(solid: Solid, pose: Pose, eye_mm: Array) -> Straight:
@@ -103,21 +124,12 @@ def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypo
     return [_moved(one, cut, *both) for one, cut, both in zip(guesses, cuts, answers.transpose(1, 0, 2), strict=True)]
 
 
-SHIFT, TURN = slice(0, 2), 2
-LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
-ANSWERS = SLANTS.stop
-"""Of the answer: how far the piece is off along the rows of the crop and up its columns, and how far it is to be turned counter-clockwise
-about its middle, in OFF; and W, lower triangular, by the logarithms of its diagonal and its other figures by rows: W times an error
-has the unit matrix for covariance."""
-MIRRORED = np.array([1.0, -1.0, -1.0])
-
-
 def _moved(guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array) -> tuple[Hypothesis, Array]:
     """What an answer to a crop and one to its mirror image say of a piece."""
     off = OFF * (plain[:3] + MIRRORED * mirrored[:3]) / 2
     spread = TOGETHER * OFF**2 * (_covariance(plain) + np.outer(MIRRORED, MIRRORED) * _covariance(mirrored)) / 2
-    base_mm, (c, s) = cut.step_mm * BASE_PX, (np.cos(off[TURN]), np.sin(off[TURN]))
-    arm = np.array([[c, -s], [s, c]]) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
+    base_mm = cut.step_mm * BASE_PX
+    arm = rotation(float(off[TURN])) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
     place = cut.middle_mm + arm + base_mm * cut.turned @ off[SHIFT]
     jacobian = np.zeros((3, 3))
     jacobian[:2, :2], jacobian[:2, 2], jacobian[2, 2] = base_mm * cut.turned, (-arm[1], arm[0]), np.degrees(1.0)

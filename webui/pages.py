@@ -42,8 +42,8 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     @routes.get("/")
     def panel() -> AnyResponse:
-        view, now, shown = session.view(), live.latest, request.args.get("view", "")
-        return kept.page(view, now, live.setup, shown if shown in SHOWN else "", lambda: page(view, now))
+        view, now, shown = session.view(), live.latest, _shown()
+        return kept.page(view, now, live.setup, shown, lambda: page(view, now, shown))
 
     @routes.post("/command")
     def command() -> AnyResponse:
@@ -51,7 +51,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             _refuse_late_undo(session, request.form)
             obey(session, command_document(request.form))
         except Refusal as refusal:
-            response: Response = make_response(page(session.view(), live.latest, refusal.said))
+            response: Response = make_response(page(session.view(), live.latest, _shown(), refusal.said))
             response.status_code = refusal.status
             return response
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
@@ -64,8 +64,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         live.wish(wish)
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
 
-    def page(view: dict[str, Any], now: Live, notice: str = "") -> str:
-        shown = request.args.get("view", "")
+    def page(view: dict[str, Any], now: Live, shown: str, notice: str = "") -> str:
         view = view | {"ranking": [NOT_SAID | row for row in view["ranking"]]}
         seen = observation_document(now.observation) if now.observation is not None else view["observation"]
         return render_template(
@@ -89,6 +88,12 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         )
 
     return routes
+
+
+def _shown() -> str:
+    """How whoever asks looks at the table; empty for the whole of it."""
+    shown = request.args.get("view", "")
+    return shown if shown in SHOWN else ""
 
 
 def command_document(form: Mapping[str, str]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from hardware.gpio import GpioButtons
 from hardware.lanterns import lanterns
 from hardware.ports import Press
 from hardware.scenes import LAMP_RGB
+from hardware.settings import PARTS
 from hardware.worker import Shown
-from referee import commands_hardware, connected
+from referee import commands_hardware
 from referee.cli import main
 
 
@@ -36,7 +37,7 @@ def rinkside(tmp_path, monkeypatch):
     return run
 
 
-FAKES = "\n".join(f'{part} = {{ kind = "fake" }}' for part in connected.PARTS)
+FAKES = "\n".join(f'{part} = {{ kind = "fake" }}' for part in PARTS)
 
 
 def test_the_list_says_what_is_there(rinkside):

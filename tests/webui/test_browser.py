@@ -62,6 +62,12 @@ def open_as_host(browser: Browser, panel: Any) -> None:
     came_in(browser)
 
 
+def open_with_question(browser: Browser, panel: Any, question: dict[str, Any]) -> None:
+    """The host's panel while a question is open."""
+    open_as_host(browser, panel)
+    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+
+
 def came_in(browser: Browser) -> None:
     """Wait for the page behind the door."""
     browser.page.wait_for_url(lambda url: "join" not in url)
@@ -90,8 +96,7 @@ def test_the_page_follows_the_table_without_being_loaded_again(browser, panel):
 
 
 def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_stay(browser, panel, question):
-    open_as_host(browser, panel)
-    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    open_with_question(browser, panel, question)
     browser.until("document.querySelector('.choices button')")
     browser.run("window.stayed = true; document.querySelector('#answer-name').focus(); document.querySelector('#answer-name').value = 'Ann'")
     browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').value = '20.35'")
@@ -110,8 +115,7 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
 
 
 def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_keys_stay_where_they_are(browser, panel, question):
-    open_as_host(browser, panel)
-    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    open_with_question(browser, panel, question)
     browser.until("document.querySelector('.choices button')")
     browser.until("document.querySelector('#spoken').textContent.endsWith('which one is nearer?')")
     browser.run("document.querySelector('#answer-name').focus()")
@@ -130,8 +134,7 @@ def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_ke
 
 def test_a_calliper_that_types_measures_one_piece_after_the_other(browser, panel, question):
     """A keyboard-wedge calliper types its reading and Enter, whatever has the focus."""
-    open_as_host(browser, panel)
-    panel.change(record=True, view={"question": question, "phase": "asking", "next": None})
+    open_with_question(browser, panel, question)
     browser.until("document.querySelector('#reading-1')")
     browser.run("document.querySelector('#callipers').open = true; document.querySelector('#reading-1').focus()")
     fields = browser.run("document.querySelectorAll('.readings input').length")

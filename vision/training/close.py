@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import cv2
 import numpy as np
@@ -13,14 +14,13 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from table.observation import Camera
-from table.setup import Setup
+from table.setup import Lens, Setup
 from table.solids import POSES, Array, Pose, Solid
 from vision import close_look
 from vision.camera import project
-from vision.close_look import LOG_SCALES, MIRRORED, OFF, SHIFT, SLANTS, TURN, drawn, straight
+from vision.close_look import LOG_SCALES, MIRRORED, OFF, SHIFT, SLANTS, TURN, drawn, rotation, straight
 from vision.finder import relative
 from vision.frame import Image
-from vision.hypothesis import cast_down
 from vision.paper import paper_light
 from vision.photo import FlatView
 from vision.render import Renderer
@@ -95,7 +95,6 @@ def board_pieces(seed: int) -> Iterator[Near]:
 
 def _near(placed: list[tuple[ScenePiece, Pose]], picture: Image, camera: Camera, setup: Setup, paper: Array) -> Iterator[Near]:
     lens, half = setup.camera, (SIDE_PX - 1) / 2
-    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (SIDE_PX - 1.0)
     for piece, pose in placed:
         seen = project(piece.solid.vertices_mm, camera, lens)
         if pose == "leaning" or (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
@@ -103,38 +102,35 @@ def _near(placed: list[tuple[ScenePiece, Pose]], picture: Image, camera: Camera,
         where = straight(piece.solid, pose, camera.eye_mm)
         step_mm = where.step_mm * close_look.BASE_PX / BASE_PX
         left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
-        on_table = FlatView(picture, float(left), float(top), step_mm).millimetres(corners)
-        there = project(np.column_stack([on_table, np.zeros(4)]), camera, lens)
-        warp = cv2.getPerspectiveTransform(corners.astype(np.float32), there.astype(np.float32))
-        flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
-        flat = cv2.warpPerspective(picture, warp, (SIDE_PX, SIDE_PX), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-        view = FlatView(relative(np.asarray(flat, np.uint8), paper), float(left), float(top), step_mm)
-        yield Near(view, piece.solid, pose, camera.eye_mm)
+        place = FlatView(picture, float(left), float(top), step_mm)
+        there = partial(_seen_at, place, camera, lens)
+        flat = close_look.laid_flat(picture, SIDE_PX, there, cv2.INTER_CUBIC)
+        yield Near(replace(place, code=relative(flat, paper)), piece.solid, pose, camera.eye_mm)
+
+
+def _seen_at(view: FlatView, camera: Camera, lens: Lens, pixels: Array) -> Array:
+    """Where a camera sees pixels (n, 2) of a view."""
+    return project(np.column_stack([view.millimetres(pixels), np.zeros(len(pixels))]), camera, lens)
 
 
 def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is, and how far it is off (3,)."""
-    true, base_mm = near.solid.vertices_mm, float(np.linalg.norm(near.solid.vertices_mm[1] - near.solid.vertices_mm[0]))
+    true, where = near.solid.vertices_mm, straight(near.solid, near.pose, near.eye_mm)
+    middle, base_mm = where.middle_mm, where.step_mm * close_look.BASE_PX
     factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF)))) * (ASTRAY_TIMES if rng.random() < ASTRAY else 1.0)
     turn = float(np.radians(rng.normal(0, TURNED_DEG * factor)))
-    flat = cast_down(true, near.eye_mm)
-    middle, there = (flat[:4].mean(axis=0) + flat[4]) / 2, true.copy()
-    there[:, :2] = (true[:, :2] - middle) @ _rotation(turn).T + middle + rng.normal(0, APART_BASES * factor, 2) * base_mm
+    there = true.copy()
+    there[:, :2] = (true[:, :2] - middle) @ rotation(turn).T + middle + rng.normal(0, APART_BASES * factor, 2) * base_mm
     guess = Solid(there)
     cut = straight(guess, near.pose, near.eye_mm)
     if near.pose == "upright":
         cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
-    back = true[4, :2] - cut.middle_mm - _rotation(-turn) @ (there[4, :2] - cut.middle_mm)
+    back = true[4, :2] - cut.middle_mm - rotation(-turn) @ (there[4, :2] - cut.middle_mm)
     crop = cut.of(near.view.code, near.view.pixels).transpose(2, 0, 1)
     seen, off = np.concatenate([crop, drawn(guess, cut, near.eye_mm)]), np.array([*(back @ cut.turned / base_mm), -turn]) / OFF
     if rng.random() < 0.5:
         seen, off = seen[:, ::-1], MIRRORED * off
     return np.ascontiguousarray(seen), off.astype(np.float32)
-
-
-def _rotation(turn_rad: float) -> Array:
-    c, s = np.cos(turn_rad), np.sin(turn_rad)
-    return np.array([[c, -s], [s, c]])
 
 
 class Tint:
