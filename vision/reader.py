@@ -21,7 +21,7 @@ from vision.dice_cover import find_dice, told_die, without_dice
 from vision.finder import Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
-from vision.left_over import hand_over, left_over, unread
+from vision.left_over import RIM_CELLS, hand_over, left_over, unread
 from vision.photo import Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
@@ -72,7 +72,8 @@ class TableReader:
         pieces = [spot.best for spot in spots]
         tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
         doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
-        left = unread(left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo), doubtful, pieces, photo)
+        unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
+        left = unread(unexplained, doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))
         told = None if dice is None else tuple(map(told_die, dice))
         return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles, told)

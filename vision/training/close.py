@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import cv2
 import numpy as np
@@ -38,13 +39,16 @@ THROWS, LAYOUTS = 5, 3
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
 """See-through pieces on chessboards and open ground are the hardest."""
 GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
-"""Plastics differ far more than one maker's."""
+GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
+CLEAR, RIMLESS = 0.35, 0.4
+"""Plastics differ far more than one maker's: this share of tables has some without grain, that share of the others some without shining
+edges."""
 EDGE_PX = 4
 """Pieces nearer to the edge of the picture are not kept."""
 APART_BASES, TURNED_DEG, LEAST_OFF, MOST_OFF = 0.09, 6.0, 0.08, 0.8
 """How far hypotheses are off, 1 sigma, times a factor between the last two, all its logarithms alike."""
-ASTRAY, ASTRAY_TIMES = 0.06, 2.2
-"""Share of hypotheses that are so much farther off."""
+ASTRAY, ASTRAY_TIMES = 0.1, 5.0
+"""Share of hypotheses that are farther off, up to so many times, all logarithms alike."""
 FREEDOM = 4.0
 """Of Student's distribution, which forgives a few that cannot be told."""
 LEAST_SCALE, MOST_SCALE = -3.0, 6.0
@@ -61,15 +65,23 @@ class Near:
     eye_mm: Array
 
 
+def plastic(rng: np.random.Generator) -> dict[str, Any]:
+    """What the pieces of a table are made of, as `ScenePiece` has it."""
+    made_of: dict[str, Any] = {name: float(rng.uniform(*span)) for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))}
+    if rng.random() < CLEAR:
+        return made_of
+    rims = 0.0 if rng.random() < RIMLESS else float(rng.uniform(*RIMS))
+    return made_of | {"grain": float(rng.uniform(*GRAIN)), "bent": float(rng.uniform(*BENT)), "rims": rims}
+
+
 def free_pieces(seed: int) -> Iterator[Near]:
     """The pieces of one made-up table with random print."""
     rng = np.random.default_rng([seed, 17])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
-    table.depth = float(rng.uniform(*DEPTH))
-    glitter, gloss = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS))
+    made_of = plastic(rng)
     for _ in range(THROWS):
         table.throw()
-        table.placed = [(replace(piece, glitter=glitter, gloss=gloss), pose) for piece, pose in table.placed]
+        table.placed = [(replace(piece, **made_of), pose) for piece, pose in table.placed]
         light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
         paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
         yield from _near([(piece, POSES[pose]) for piece, pose in table.placed], table.picture(), table.camera, table.setup, paper)
@@ -82,10 +94,10 @@ def board_pieces(seed: int) -> Iterator[Near]:
     setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
     ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
     camera, renderer = replace(case.camera, fiducials_seen=ids), Renderer(setup, case.camera)
-    glitter, gloss, depth = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS, DEPTH))
+    made_of = plastic(rng)
     for k in range(LAYOUTS):
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
-        pieces = [replace(one.piece, glitter=glitter, gloss=gloss, depth=depth) for one in layout.placed]
+        pieces = [replace(one.piece, **made_of) for one in layout.placed]
         picture = renderer.picture(Scene(case.stage, tuple(pieces), limbs, layout.slabs), rng)
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
         photo = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
@@ -117,7 +129,9 @@ def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDA
     """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is, and how far it is off (3,)."""
     true, where = near.solid.vertices_mm, straight(near.solid, near.pose, near.eye_mm)
     middle, base_mm = where.middle_mm, where.step_mm * close_look.BASE_PX
-    factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF)))) * (ASTRAY_TIMES if rng.random() < ASTRAY else 1.0)
+    factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))
+    if rng.random() < ASTRAY:
+        factor *= float(np.exp(rng.uniform(0, np.log(ASTRAY_TIMES))))
     turn = float(np.radians(rng.normal(0, TURNED_DEG * factor)))
     there = true.copy()
     there[:, :2] = (true[:, :2] - middle) @ rotation(turn).T + middle + rng.normal(0, APART_BASES * factor, 2) * base_mm
