@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Tiles, within
+from table.boards import Tiles
 from table.setup import Setup
 from table.solids import POSES, Array
 from vision.camera import outline_px
@@ -22,7 +22,7 @@ from vision.finder import Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
-from vision.photo import Photo
+from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
 from vision.second_look import BASE_PX, QUARTERS, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_twice
@@ -110,9 +110,20 @@ class _Last:
 
 
 def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
-    inside = np.zeros(mask.shape, np.uint8)
-    cv2.fillPoly(inside, [np.rint(outline_px).astype(np.int32)], 1)
-    return bool(mask[inside > 0].any())
+    """Is the mask set anywhere in a convex outline (n, 2)?"""
+    corners = np.rint(outline_px).astype(np.int32)
+    left, top = np.maximum(corners.min(axis=0), 0)
+    right, bottom = np.maximum(corners.max(axis=0) + 1, 0)
+    part = mask[top:bottom, left:right]
+    inside = np.zeros(part.shape, np.uint8)
+    cv2.fillPoly(inside, [corners - np.array([left, top], np.int32)], 1)
+    return bool(part[inside > 0].any())
+
+
+def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
+    """Is the mask set at a pixel (2,)?  Beyond it nothing is."""
+    column, row = (int(value) for value in np.rint(pixel))
+    return 0 <= row < mask.shape[0] and 0 <= column < mask.shape[1] and bool(mask[row, column])
 
 
 def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
@@ -121,8 +132,10 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     Where one is known to lie `still`, nothing is looked for.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
-    outlines = [silhouette(one.best.solid, photo.camera.eye_mm) for one in still]
-    found = [one for one in sight.found if not one.is_disc and not any(within(outline, one.middle_mm) for outline in outlines)]
+    taken = np.zeros(sight.view.code.shape[:2], np.uint8)
+    for one in still:
+        cv2.fillPoly(taken, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
+    found = [one for one in sight.found if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])]
     looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, setup.colours)
     if habit.max() > USUAL:
         usual = POSES[int(habit.argmax())]
