@@ -30,6 +30,8 @@ the logarithm of that figure's doubt; vertices (5, 2) from the middle of the cro
 Doubts are scales of a Laplace distribution."""
 IN_A_MIRROR = [3, 2, 1, 0, 4]
 """The vertices of a piece that lies along the columns, counted in its mirror image."""
+TURNED = [[0, 1, 2, 3], [3, 0, 1, 2], [2, 3, 0, 1], [1, 2, 3, 0]]
+"""Corners of the base of a piece that stands, counted from each."""
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Directions in which something that may lie anyhow is looked at, in degrees."""
 FAR_OFF = 0.1
@@ -108,8 +110,8 @@ def _mirrored(answer: Array, like: Array) -> Array:
     vertices, doubts = answer[VERTICES].reshape(5, 2)[IN_A_MIRROR] * [1, -1], answer[VERTEX_DOUBT][IN_A_MIRROR]
     if POSES[int(like[POSE].argmax())] == "upright":
         corners = like[VERTICES].reshape(5, 2)[:4]
-        turn = min(range(4), key=lambda k: float(np.abs(np.roll(vertices[:4], k, axis=0) - corners).sum()))
-        vertices[:4], doubts[:4] = np.roll(vertices[:4], turn, axis=0), np.roll(doubts[:4], turn)
+        turned = min(TURNED, key=lambda order: float(np.abs(vertices[order] - corners).sum()))
+        vertices[:4], doubts[:4] = vertices[turned], doubts[turned]
     answer[VERTICES], answer[VERTEX_DOUBT] = vertices.ravel(), doubts
     return answer
 
