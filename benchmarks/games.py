@@ -199,7 +199,7 @@ class _Throws:
         truth = true_layout(self._players.table)
         table, name = self._players.table, event.moves[-1].partition(" ")[0]
         in_play = table.target is not None and table.in_play(table.target)
-        right = in_play if name == "target" else not in_play if name == "void" else _plainly(truth) == _plainly(state.layout)
+        right = in_play if name == "target" else not in_play if name == "void" else agrees(state.layout, truth)
         self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
         self._asked = False
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
@@ -207,9 +207,14 @@ class _Throws:
             self.scores[state.players.index(leader)] += truth.points(leader)
 
 
-def _plainly(layout: Layout) -> tuple[object, ...]:
-    """What counts of a layout: which pieces are in play, who leads and with how many points."""
-    return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
+def agrees(layout: Layout, truth: Layout) -> bool:
+    """Does a record say what counts as it is: which pieces are in play, who leads, with how many points?  What it calls too close it leaves open."""
+    pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
+    if pieces != sorted(lie.colour for lie in truth.lies):
+        return False
+    if layout.lead_in_doubt:
+        return True
+    return leaders == truth.leaders and all(layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders)
 
 
 def _deed(done: Done, panel: str) -> Deed:
