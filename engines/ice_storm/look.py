@@ -100,7 +100,13 @@ class Look:
         """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since."""
         if self.before is None:
             return ()
-        return tuple(piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay)
+        lost = [piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay]
+        return tuple(piece for piece in lost if not self._cleared(piece, self.before))
+
+    def _cleared(self, piece: Piece, before: Observation) -> bool:
+        """Did something lie about where it lay that could not be read, and nothing does now?"""
+        now, then = (any(np.hypot(*(place - self.where_mm(piece))) < self.board.square_mm for place in _unread(seen)) for seen in (self.now, before))
+        return then and not now
 
     def _hides(self, piece: Piece) -> bool:
         known = piece.name in self._lay
@@ -224,12 +230,14 @@ class Look:
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
 
-        One that was touched and still lies as the state says is left as it was ruled on, and so is one that nobody can have turned over there.
+        One that was touched and still lies as the state says is left as it was ruled on, and so is one that
+        no throw can have turned over there.
         """
         was = self._lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
             return False
-        if was is not None and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
+        thrown = self.state.next is not None and (self.new or self.came_out)
+        if was is not None and not thrown and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
             return False
         if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
             was = replace(was, pose=now.pose)
