@@ -240,8 +240,10 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
         return (1 if void and left else -NEVER,)
     layouts = [move.layout for move in played if isinstance(move, ThrowMove | Stop) and move.layout is not None]
     if not layouts:
-        return (-len(truth.lies), 0, 0, 0)
+        return (-len(truth.lies),)
     said = layouts[-1]
+    if said.leaders != truth.leaders:
+        return (-NEVER,)
     points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
     order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
-    return (-abs(len(said.lies) - len(truth.lies)), int(said.leaders == truth.leaders), sum(points), order)
+    return (-abs(len(said.lies) - len(truth.lies)), sum(points), order)

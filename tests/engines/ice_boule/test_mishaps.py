@@ -256,6 +256,23 @@ def test_a_piece_on_the_target_may_hide_it(tables, game):
     assert ": yellow on < blue 14." in thrown.moves[0], "the other piece that stands is too far from where blue lies"
 
 
+def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables, game):
+    """Eyes that do not see it look for a piece that may hide it, and may take the wrong one."""
+    target = game.pieces[0]
+    game.answer(game.add(tables.on("blue", target, 0, pose_probability=0.8)), "As it was read: a large piece")
+    upper = tables.piece("blue", 0.5, 2.0, 10.0, pose="upright")
+    game.before = tables.seen(upper)
+    other = tables.piece("yellow", 80.0, 0.0, pose="upright")
+    guessed = [tables.target(x_mm=80.0), replace(other, on=0, pose_probability=0.5), upper]
+    thrown = game.see(*guessed)
+    assert isinstance(thrown, Accepted)
+    assert ": blue on < yellow " in thrown.moves[0]
+    game.move("void", "target green")
+    game.before = None
+    alone = game.see(tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5))
+    assert alone.said.startswith("The blue large, upright, "), "nothing else tells where it is"
+
+
 def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
     """A piece that lies where it stood does not stand on it, nor does one that was there before."""
     lying = tables.piece("blue", 0.5, 2.0)
