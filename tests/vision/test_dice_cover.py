@@ -60,7 +60,7 @@ def test_dice_are_looked_for_again_only_where_the_board_has_changed(drawn):
     cover = tuple(die for die in scene.dice if min(np.hypot(*(die.middle_mm[:2] - place)) for place in lie) < 1)
     (rolled,) = (die for die in scene.dice if die not in cover)
     first = dice(scene, 1)
-    assert dice(replace(scene, dice=(*cover, replace(rolled, middle_mm=rolled.middle_mm + [5.0, 4.0, 0.0]))), 2) == first
+    assert dice(replace(scene, dice=(*cover, replace(rolled, middle_mm=np.add(rolled.middle_mm, (5.0, 4.0, 0.0))))), 2) == first
     assert len(dice(replace(scene, dice=(*cover[1:], rolled)), 3)) == 1
 
 
