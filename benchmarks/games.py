@@ -42,6 +42,8 @@ from vision.watch import Watch
 GAMES = ("ice_boule", *KINDS)
 PERIOD_MS = 500
 """Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
+IDLE_FRAMES = 240
+"""A game in which nobody did anything for so long has come to a stop: two minutes."""
 STUCK = 4
 """A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
@@ -89,15 +91,18 @@ class _Until:
         self.panel: Callable[[], str] = str
         """What the panel says now that is more than whose turn it is."""
         self.deeds: list[Deed] = []
-        self._camera, self._players, self._acts = camera, players, acts
+        self._camera, self._players, self._acts, self._acted = camera, players, acts, 0
 
     def read(self) -> Frame | None:
         seen = sum(one.act.said is None for one in self._players.done)
-        if self._players.over or seen == self._acts or stuck([one.verdict for one in self._players.done]):
+        idle = self.frames - self._acted > IDLE_FRAMES
+        if self._players.over or seen == self._acts or idle or stuck([one.verdict for one in self._players.done]):
             return None
         self.frames += 1
         frame = self._camera.read()
-        self.deeds += [_deed(done, self.panel()) for done in self._players.done[len(self.deeds) :]]
+        if done := self._players.done[len(self.deeds) :]:
+            self.deeds += [_deed(one, self.panel()) for one in done]
+            self._acted = self.frames
         return frame
 
     def close(self) -> None:
@@ -199,7 +204,7 @@ class _Throws:
         truth = true_layout(self._players.table)
         table, name = self._players.table, event.moves[-1].partition(" ")[0]
         in_play = table.target is not None and table.in_play(table.target)
-        right = in_play if name == "target" else not in_play if name == "void" else _plainly(truth) == _plainly(state.layout)
+        right = in_play if name == "target" else not in_play if name == "void" else agrees(state.layout, truth)
         self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
         self._asked = False
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
@@ -207,9 +212,14 @@ class _Throws:
             self.scores[state.players.index(leader)] += truth.points(leader)
 
 
-def _plainly(layout: Layout) -> tuple[object, ...]:
-    """What counts of a layout: which pieces are in play, who leads and with how many points."""
-    return sorted(lie.colour for lie in layout.lies), layout.leaders, [layout.points(colour) for colour in sorted(layout.leaders)]
+def agrees(layout: Layout, truth: Layout) -> bool:
+    """Does a record say what counts as it is: which pieces are in play, who leads, with how many points?  What it calls too close it leaves open."""
+    pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
+    if pieces != sorted(lie.colour for lie in truth.lies):
+        return False
+    if layout.lead_in_doubt:
+        return True
+    return leaders == truth.leaders and all(layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders)
 
 
 def _deed(done: Done, panel: str) -> Deed:
@@ -241,7 +251,8 @@ Ice Boule nobody cheats, pieces are knocked, touch and roll off; a throw is as e
 pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
-rightly, as when a tile is read where none is; {failed} ended with an error. A game took {cost} in one process; other programs may have run beside it.
+rightly, and where nobody does anything for two minutes; {failed} ended
+with an error. A game took {cost} in one process; other programs may have run beside it.
 
 | game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -269,7 +280,7 @@ VERDICTS = ("right", "asked", "not seen", "nothing", "wrong")
 def lawful_row(game: str, found: Sequence[Game]) -> str:
     """Acts that the rules allow."""
     counts = Counter(deed.verdict for one in found for deed in one.deeds if deed.lawful)
-    given_up = sum(stuck([deed.verdict for deed in one.deeds]) for one in found)
+    given_up = sum(not one.over and not one.failed for one in found)
     cells = [game, len(found), sum(one.over for one in found), given_up, counts.total(), *_shares(counts), sum(one.unflagged for one in found)]
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -28,7 +28,7 @@ from referee.garbage import short_collections
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
 from referee.moved import TableWatch
-from referee.opening import opening, parse_names, parse_rulings, reopened
+from referee.opening import as_played, opening, parse_names, parse_rulings, reopened
 from referee.preparing import Preparing
 from referee.rolled import dice_corner_watch
 from referee.session import Session
@@ -147,6 +147,7 @@ def play(
         else:
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), kept_jpeg(reference) if reference else None)
         stack.enter_context(closing(session))
+        setup = as_played(setup, session.ledger.started.rulings)
         watch = TableWatch(setup, table_path, recheck, redo)
         eyes = Referee(camera, setup, Watch(), session, reference, table=watch, dice=dice_corner_watch(setup))
         _referee(session, eyes, listening, rig, access, log.path)

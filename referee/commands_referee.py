@@ -19,7 +19,7 @@ from referee.garbage import short_collections
 from referee.inputs import read_inputs
 from referee.log import Log
 from referee.loop import Referee, kept_jpeg
-from referee.opening import opening, parse_names, parse_rulings
+from referee.opening import as_played, opening, parse_names, parse_rulings
 from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
@@ -59,7 +59,8 @@ def referee(
 
     Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.
     """
-    setup = load_table(table_path)
+    chosen = parse_rulings(rulings)
+    setup = as_played(load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
@@ -67,7 +68,7 @@ def referee(
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
         log = stack.enter_context(closing(Log(path)))
-        chosen, people, now = parse_rulings(rulings), parse_names(names) if names else {}, datetime.now(UTC)
+        people, now = parse_names(names) if names else {}, datetime.now(UTC)
         started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))

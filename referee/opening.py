@@ -6,13 +6,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib import metadata
 
+import msgspec
+
 from referee.events import Reopened, SessionStarted
 from referee.log import Log
 from referee.session import Session
 from table.errors import InputError
-from table.setup import Setup, table_document
+from table.setup import CoverDice, Setup, table_document
 
 LONGEST_NAME = 40
+
+
+def as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
+    """The table with what the rulings lay on it: `cover=on` cover dice, of the usual size where `table.json` tells of none."""
+    wanting = rulings.get("cover") == "on" and setup.cover_dice is None
+    return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
 
 
 def opening(
@@ -41,7 +49,7 @@ def opening(
         camera=camera,
         simulated=simulated,
         started_utc=started.isoformat(timespec="seconds"),
-        table=table_document(setup),
+        table=table_document(as_played(setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
     )

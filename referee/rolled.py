@@ -50,10 +50,10 @@ class DiceCornerWatch:
         if isinstance(self._read, NoDie):
             reason = self._read.reason if _differ(self._picture, self._idle) else ""
             self._known = self._known if reason else self._read
-            return f"The die cannot be read: {reason}. Roll it again, or type in what it shows." if reason else ""
+            return _unread(reason) if reason else ""
         if not _is_new(self._read, self._known):
-            return ""
-        self._known = self._read
+            return _unread("it lies much as it did before") if _differ(self._picture, self._idle) else ""
+        self._known, self._idle = self._read, self._picture
         return next(said for said in waiting if said["die"] == self._read.pips)
 
     def _look_again(self, photo: Photo) -> None:
@@ -69,6 +69,10 @@ class DiceCornerWatch:
 def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
     """For a table that has a dice corner."""
     return DiceCornerWatch(setup, setup.dice_corner) if setup.dice_corner is not None else None
+
+
+def _unread(reason: str) -> str:
+    return f"The die cannot be read: {reason}. Roll it again, or type in what it shows."
 
 
 def _differ(picture: Image | None, before: Image | None) -> bool:

@@ -139,7 +139,11 @@ class Players:
         yield
         yield from self._begin()
         while True:
-            if self._session.ledger.paused or self._session.ledger.question is not None:
+            if self._session.ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer(())
+                yield
+            elif self._session.ledger.paused:
                 yield
             elif not self._play.same(self._session.ledger.state, self.state):
                 yield from self._follow()
@@ -231,19 +235,18 @@ class Players:
             ledger = self._session.ledger
             if ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(act)
+                self._answer(act.moves if act.lawful else ())
                 return
             if ledger.seq != mark and not ledger.paused:
                 return
             frames += not ledger.paused
             yield
 
-    def _answer(self, act: Act) -> None:
-        """The truth, if the referee thinks it possible."""
+    def _answer(self, truth: tuple[str, ...]) -> None:
+        """The truth, no moves where nothing that counts was done, if the referee thinks it possible."""
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, Asked):
             return
-        truth = act.moves if act.lawful else ()
         label = next((choice.label for choice in question.event.choices if choice.moves == truth), None)
         label = label or next((choice.label for choice in question.event.choices if not choice.moves), None)
         if label is not None:

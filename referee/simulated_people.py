@@ -62,7 +62,7 @@ class People:
         return np.array([low[0] + share * (high[0] - low[0]), low[1]])
 
     def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away from the table."""
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step in which it arrives is not taken."""
         seat = self.seat_mm(player)
         away = np.array([seat[0], seat[1] - 330.0, 90.0])
         start = away if self._hand_mm is None else self._hand_mm
@@ -76,7 +76,6 @@ class People:
             self.limbs, self._hand_mm = (), None
         else:
             self.limbs, self._hand_mm = self._arm(player, goal), goal
-            yield
 
     def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
         index = self.setup.game.colours.index(player)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.moves import Stop, parse_move
+from engines.ice_boule.moves import Stop, Void, parse_move
 from engines.ice_boule.moves import Throw as ThrowMove
 from referee.command import Answer, Command, Declare
 from referee.simulated_people import WHO, People, Steps
@@ -33,6 +33,8 @@ EQUAL_MM = 0.05
 """Distances that differ by less are the same on the players' calliper."""
 ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.03, "off": 0.02}
 """How often a throw ends in each of these, if the table allows it."""
+NEVER = 1000
+"""What cannot be is so much less likely than what may have happened."""
 LINE_MM = 8.0
 """The catapults stand so far from the near edge."""
 
@@ -66,6 +68,8 @@ class Players:
         self._rng = np.random.default_rng([seed, 77])
         self._stage = demo_stage(seed)
         self._skill_mm = {colour: float(self._rng.uniform(38, 75)) for colour in setup.game.colours}
+        self._before = self.table
+        """As it lay before the last throw."""
         self._loose: tuple[ScenePiece, ...] = ()
         self._people = People(session, setup)
         self._script = self._play()
@@ -97,7 +101,7 @@ class Players:
 
     def _until_ruled(self, view: dict[str, Any], act: Callable[[dict[str, Any]], Steps]) -> Steps:
         """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is taken back."""
-        before = self.table
+        self._before = self.table
         yield from act(view)
         rested_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
@@ -110,7 +114,7 @@ class Players:
                 rested_ms, frames = self._people.now_ms, 0
             frames += 1
             yield
-        yield from self._take_back(before)
+        yield from self._take_back(self._before)
 
     def _throw(self, view: dict[str, Any]) -> Steps:
         """The player whose throw it is throws a piece from the line towards the target."""
@@ -198,14 +202,17 @@ class Players:
         now = self._session.view()
         if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
             return
-        truth = true_layout(self.table)
-        choice = max(now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth))
+        truth, target = true_layout(self.table), self.table.target
+        left = target is None or not self.table.in_play(target)
+        choice = max(now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth, left))
         readings: dict[str, float] = {}
         for lie in truth.lies:
             readings.setdefault(lie.colour, lie.gap_mm)
         how: Any = "calliper" if readings else "order"
         self._people.say(Answer(question=now["question"]["seq"], label=choice["label"], how=how, readings_mm=readings, decided_by=WHO))
         yield
+        if not choice["moves"]:
+            yield from self._take_back(self._before)
 
 
 def true_layout(table: Tabletop) -> Layout:
@@ -225,12 +232,18 @@ def true_layout(table: Tabletop) -> Layout:
     return Layout(tuple(lies), tuple(relations))
 
 
-def _likeness(moves: Sequence[str], truth: Layout) -> tuple[int, ...]:
-    """How well the moves of a choice agree with what is true; the greater the better."""
-    layouts = [move.layout for move in map(parse_move, moves) if isinstance(move, ThrowMove | Stop) and move.layout is not None]
+def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
+    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the target is not in play any more."""
+    played = [parse_move(move) for move in moves]
+    void = any(isinstance(move, Void) for move in played)
+    if void or left:
+        return (1 if void and left else -NEVER,)
+    layouts = [move.layout for move in played if isinstance(move, ThrowMove | Stop) and move.layout is not None]
     if not layouts:
-        return (-len(truth.lies), 0, 0, 0)
+        return (-len(truth.lies),)
     said = layouts[-1]
+    if said.leaders != truth.leaders:
+        return (-NEVER,)
     points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
     order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
-    return (-abs(len(said.lies) - len(truth.lies)), int(said.leaders == truth.leaders), sum(points), order)
+    return (-abs(len(said.lies) - len(truth.lies)), sum(points), order)

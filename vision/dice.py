@@ -112,8 +112,7 @@ def top_view(photo: Photo, corner: DiceCorner, step_mm: float) -> TopView:
     outline, top_mm = np.array(corner.outline_mm), _level_mm(photo, corner) + corner.edge_mm
     low, high = outline.min(axis=0) - corner.edge_mm, outline.max(axis=0) + corner.edge_mm
     w, h = np.ceil((high - low) / step_mm).astype(int)
-    x, y = np.meshgrid(low[0] + step_mm * np.arange(w), high[1] - step_mm * np.arange(h))
-    at = photo.pixels(np.column_stack([x.ravel(), y.ravel(), np.full(x.size, top_mm)])).astype(np.float32).reshape(h, w, 2)
+    at = photo.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)), top_mm)
     coarser = step_mm / mm_per_pixel(photo.camera, photo.setup.camera, outline.mean(axis=0))
     (u0, v0), (u1, v1) = (
         np.floor(at.min(axis=(0, 1)) - 3 * max(1.0, coarser)).astype(int),

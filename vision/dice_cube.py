@@ -6,8 +6,9 @@ the same direction in the picture (chamfer matching).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
@@ -22,6 +23,8 @@ from vision.hypothesis import cast_down
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 SIDE_SHARE, SAMPLES = 0.72, 9
 """Middle share of an edge that is looked at, as corners are round, and at how many points."""
+SHARES = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)[:, None]
+"""How far along an edge those are."""
 LEAST_LENGTH = 0.25
 """Edges that are seen shorter than this, of the die's, are left out."""
 LEAST_SEEN = 0.12
@@ -63,12 +66,13 @@ class EdgeMap:
     start_mm: Array
     step_mm: float
 
-    def agreement(self, points_mm: Array, across: Array, reach_px: float) -> Array:
-        """How well edges agree with points (n, 2) on lines across directions (n, 2): 1 on an edge, 0 far from one."""
-        column, row = np.rint((points_mm - self.start_mm) / self.step_mm * (1, -1)).astype(int).T
+    def agreement(self, points_mm: Array, ways: Array, reach_px: float) -> Array:
+        """How well edges agree with points (n, m, 2) on lines along directions (n, 2): (n, m), 1 on an edge, 0 far from one."""
         _, h, w = self.away_px.shape
-        turns = np.degrees(np.arctan2(across[:, 1], across[:, 0])) % 180
-        away = self.away_px[(turns * DIRECTIONS / 180).astype(int) % DIRECTIONS, row.clip(0, h - 1), column.clip(0, w - 1)]
+        places = np.rint((points_mm - self.start_mm) * np.array([1, -1]) / self.step_mm).astype(np.intp)
+        column, row = (np.minimum(np.maximum(places[..., axis], 0), size - 1) for axis, size in enumerate((w, h)))
+        turns = np.arctan2(-ways[:, 0], ways[:, 1]) % np.pi
+        away = self.away_px[(turns * (DIRECTIONS / np.pi)).astype(np.intp)[:, None] % DIRECTIONS, row, column]
         return np.asarray(np.exp(-((away / reach_px) ** 2)), float)
 
 
@@ -107,9 +111,9 @@ class Cube:
 
     def moved(self, by: Array) -> Cube:
         """Moved by (x, y) mm and turned by degrees, (3,), or leaning too, (5,)."""
-        x, y, turn_deg = (float(value) for value in by[:3])
+        turn_deg = self.turn_deg + float(by[2])
         lean = (float(by[3]), float(by[4])) if len(by) > 3 else self.lean_deg
-        return replace(self, middle_mm=self.middle_mm + np.array([x, y]), turn_deg=self.turn_deg + turn_deg, lean_deg=lean)
+        return Cube(self.middle_mm + by[:2], turn_deg, self.edge_mm, self.z_mm, self.eye_mm, lean)
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
@@ -127,13 +131,11 @@ class Cube:
     def _agreed(self, edges: EdgeMap, reach_px: float, least_seen: float) -> tuple[float, float]:
         """Length in mm of its edges that agree with those of a picture, and of all of them that can be seen."""
         starts, ends = self._edges(least_seen)
-        lengths = np.hypot(*(ends - starts).T)
+        ways = ends - starts
+        lengths = np.hypot(ways[:, 0], ways[:, 1])
         long = lengths > LEAST_LENGTH * self.edge_mm
-        starts, ways, lengths = starts[long], (ends - starts)[long], lengths[long]
-        shares = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)
-        points = (starts[:, None] + shares[:, None] * ways[:, None]).reshape(-1, 2)
-        across = np.repeat(np.column_stack([ways[:, 1], -ways[:, 0]]), SAMPLES, axis=0)
-        agreed = edges.agreement(points, across, reach_px).reshape(-1, SAMPLES).sum(axis=1)
+        starts, ways, lengths = starts[long], ways[long], lengths[long]
+        agreed = edges.agreement(starts[:, None] + SHARES * ways[:, None], ways, reach_px).sum(axis=1)
         return float(agreed @ lengths) / SAMPLES, float(lengths.sum())
 
     def outline(self) -> Array:
@@ -143,10 +145,10 @@ class Cube:
 
     def _corners(self) -> tuple[Array, Array, Array]:
         """Its middle, (3,), its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
-        turn = np.radians(self.turn_deg)
-        rotation = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+        turn = math.radians(self.turn_deg)
+        rotation = np.array([[math.cos(turn), -math.sin(turn), 0.0], [math.sin(turn), math.cos(turn), 0.0], [0.0, 0.0, 1.0]])
         if any(self.lean_deg):
-            rotation = np.asarray(cv2.Rodrigues(np.radians([*self.lean_deg, 0.0]))[0], float) @ rotation
+            rotation = np.asarray(cv2.Rodrigues(np.radians((*self.lean_deg, 0.0)))[0], float) @ rotation
         half = self.edge_mm / 2
         middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
         return middle, middle + half * CORNERS @ rotation.T, rotation
@@ -155,9 +157,9 @@ class Cube:
         """The ends, (n, 2) each, of the edges of all faces that look to the eye at an angle of so large a sine, cast on to the plane of
         the top."""
         middle, corners, rotation = self._corners()
-        away = (self.eye_mm - middle) @ rotation
-        least = self.edge_mm / 2 + least_seen * float(np.linalg.norm(away))
-        seen = tuple(bool(sign * away[axis] > least) for axis, sign, _ in FACES)
+        away = ((self.eye_mm - middle) @ rotation).tolist()
+        least = self.edge_mm / 2 + least_seen * math.hypot(*away)
+        seen = tuple(sign * away[axis] > least for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
         first, second = _edges_of(seen)

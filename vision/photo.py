@@ -81,9 +81,14 @@ class Photo:
         """Where in the picture, (h, w, 2), each pixel of the area laid flat is found."""
         low, high = self.area_mm
         w, h = np.ceil((high - low) / step_mm).astype(int)
+        return self.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)))
+
+    def plane_map(self, start_mm: Array, step_mm: float, size_px: tuple[int, int], z_mm: float = 0.0) -> NDArray[np.float32]:
+        """Where in the picture, (h, w, 2), each pixel of a view of the plane z is found, (w, h) of them from its upper left (2,) on."""
+        w, h = size_px
         columns, rows = (GRID_PX * (np.arange(-1, size // GRID_PX + 2) + 0.5) - 0.5 for size in (w, h))
-        x, y = np.meshgrid(low[0] + columns * step_mm, high[1] - rows * step_mm)
-        coarse = self.pixels(np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])).reshape(len(rows), len(columns), 2)
+        x, y = np.meshgrid(start_mm[0] + columns * step_mm, start_mm[1] - rows * step_mm)
+        coarse = self.pixels(np.column_stack([x.ravel(), y.ravel(), np.full(x.size, z_mm)])).reshape(len(rows), len(columns), 2)
         every = cv2.resize(coarse.astype(np.float32), (GRID_PX * len(columns), GRID_PX * len(rows)), interpolation=cv2.INTER_LINEAR)
         return np.asarray(every[GRID_PX : GRID_PX + h, GRID_PX : GRID_PX + w], np.float32)
 

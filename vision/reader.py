@@ -18,6 +18,7 @@ from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import find_dice, told_die, without_dice
+from vision.dice_cube import Cube
 from vision.finder import Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
@@ -32,6 +33,8 @@ from vision.tiles import standing
 
 USUAL = 0.9
 """Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked at once more as if it did not."""
+AROUND_BOARD = 1.05
+"""A die at the edge of the board is seen so far beyond it, of the board's size."""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board are seen farther than this from where they were."""
 
@@ -54,7 +57,9 @@ class TableReader:
         sight = seen = search(view_of(photo), setup.colours, last.sight if last else None)
         if (empty := self._empty_table(reference, photo)) is not None:
             sight = only_changed(sight, empty)
-        dice = find_dice(photo, setup.cover_dice, sight, empty) if setup.cover_dice is not None and empty is not None else None
+        dice = None
+        if setup.cover_dice is not None and empty is not None:
+            dice = last.dice if last and last.dice is not None and last.board_is_still(sight) else find_dice(photo, setup.cover_dice, sight, empty)
         sight = without_dice(sight, dice or [])
         still = last.still(sight) if last else []
         known = last.spots if last else {}
@@ -63,7 +68,7 @@ class TableReader:
         measured = on_their_edges(sure, photo, known)
         bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
         measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
-        self._last = _Last(last.photo if last else photo, seen, laid, measured)
+        self._last = _Last(last.photo if last else photo, seen, laid, measured, dice)
         spots, beyond = as_many_as_there_are(list(measured.values()), setup)
         if setup.game.pieces == "piecepack":
             spots = one_of_each_size(spots, setup.colours)
@@ -95,6 +100,7 @@ class _Last:
     sight: Sight
     laid: list[Laid]
     spots: dict[Company, Spot]
+    dice: list[Cube] | None
 
     def is_where(self, photo: Photo) -> bool:
         """Does a photograph show the same table from the same place?"""
@@ -102,6 +108,12 @@ class _Last:
             return False
         moved_px = np.abs(outline_px(photo.camera, photo.setup) - outline_px(self.photo.camera, photo.setup)).max()
         return bool(moved_px < MOVED_PX)
+
+    def board_is_still(self, sight: Sight) -> bool:
+        """Has nothing on the board changed, nor beside it by as much as a die is seen to stick out?"""
+        outline = self.photo.setup.outline_mm()
+        middle = outline.mean(axis=0)
+        return not _any_in(sight.fresh, sight.view.pixels(middle + AROUND_BOARD * (outline - middle)))
 
     def still(self, sight: Sight) -> list[Laid]:
         """The pieces around which nothing has changed."""

@@ -94,6 +94,7 @@ class Renderer:
         self._still = _Developed(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
         self._reached: tuple[Box, _Developed] | None = None
         """A box in which limbs are seen, and what the sensor reads there instead."""
+        self._gains: tuple[Sensor, Colours] | None = None
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
         """As `render`, for this camera."""
@@ -189,15 +190,19 @@ class Renderer:
         light = light_in(wide)
         blurred = cv2.GaussianBlur(light, (0, 0), sensor.blur_px) if sensor.blur_px > 0 else light
         rows, columns = (slice(inner.start - outer.start, inner.stop - outer.start) for inner, outer in zip(box, wide, strict=True))
-        height, width = self._whole[0].stop, self._whole[1].stop
-        v = (np.arange(height, dtype=np.float32)[box[0]] - height / 2) / np.hypot(height, width) * 2
-        u = (np.arange(width, dtype=np.float32)[box[1]] - width / 2) / np.hypot(height, width) * 2
-        falling = 1 - np.float32(sensor.vignetting) * (v[:, None] ** 2 + u[None, :] ** 2)
-        exposed = blurred[rows, columns] * falling[..., None]
-        exposed *= ENCODING_STEPS * np.array(sensor.exposure, np.float32)
-        exposed += np.float32(0.5)
-        level = _ENCODE[np.clip(exposed, 0, ENCODING_STEPS, out=exposed).astype(np.uint16)]
+        exposed = np.asarray(cv2.multiply(blurred[rows, columns], self._gain(sensor)[box], dtype=cv2.CV_16U), np.uint16)
+        level = np.take(_ENCODE, exposed, mode="clip")
         return _Developed(level, np.asarray(cv2.LUT(level.astype(np.uint8), _noise_levels(sensor)), np.float32))
+
+    def _gain(self, sensor: Sensor) -> Colours:
+        """How many encoding steps the sensor makes of light at each pixel, (h, w, 3): its exposure, less towards the corners."""
+        if self._gains is None or self._gains[0] is not sensor:
+            height, width = self._whole[0].stop, self._whole[1].stop
+            v, u = ((np.arange(size, dtype=np.float32) - size / 2) / np.hypot(height, width) * 2 for size in (height, width))
+            falling = 1 - np.float32(sensor.vignetting) * (v[:, None] ** 2 + u[None, :] ** 2)
+            gain = falling[..., None] * (ENCODING_STEPS * np.array(sensor.exposure, np.float32))
+            self._gains = sensor, gain.astype(np.float32)
+        return self._gains[1]
 
     def _widened(self, box: Box) -> Box:
         """A box with the surroundings that lens blur brings in, inside the picture."""

@@ -86,14 +86,12 @@ class Grid:
 
     def coverage(self, corners: Array) -> Plane:
         """Share 0..1 of each pixel, (h, w), inside a convex polygon (n, 3) in the camera's frame, in front of it."""
-        middle = corners.mean(axis=0)
+        after = np.roll(corners, -1, axis=0)
+        normals, lengths = np.cross(corners, after), np.linalg.norm(corners, axis=1) * np.linalg.norm(after, axis=1)
+        normals[normals @ corners.mean(axis=0) <= 0] *= -1
         share = np.ones(self.x.shape, np.float32)
-        for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-            normal = np.cross(a, b)
-            if np.linalg.norm(normal) < 1e-9 * np.linalg.norm(a) * np.linalg.norm(b):
-                continue
-            side = self.beyond(normal if normal @ middle > 0 else -normal)
-            share *= np.clip(side + np.float32(0.5), 0, 1)
+        for normal in normals[np.linalg.norm(normals, axis=1) >= 1e-9 * lengths]:
+            share *= np.clip(self.beyond(normal) + np.float32(0.5), 0, 1)
         return share
 
     def silhouette(self, corners: Array) -> Plane:

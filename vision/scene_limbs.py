@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,19 +57,26 @@ def _draw_limb(out: Colours, nearest: Plane, limb: Limb, stage: Stage, part: Gri
     rise = np.sqrt(np.clip(1 - across_x * across_x - across_y * across_y, 0, 1))
     depth = (np.float32(ends[0, 2]) + along * np.float32(ends[1, 2] - ends[0, 2])) * (1 - radius * rise)
     pixel = np.float32(1 / part.lens.matrix[0][0])
-    share = np.clip((radius - np.hypot(dx, dy)) / pixel + np.float32(0.5), 0, 1) * (depth < nearest)
-    nearest[share > 0.5] = depth[share > 0.5]
-    normal = np.stack([across_x, across_y, -rise], axis=-1) @ part.camera.rotation.astype(np.float32)
-    skin = np.array(limb.rgb, np.float32) * _soft_light(normal, (np.array(limb.a_mm) + np.array(limb.b_mm)) / 2, stage)
-    out += share[..., None] * (skin - out)
+    share = np.clip((radius - np.sqrt(dx * dx + dy * dy)) / pixel + np.float32(0.5), 0, 1) * (depth < nearest)
+    np.copyto(nearest, depth, where=share > 0.5)
+    light = _soft_light((across_x, across_y, -rise), part.camera.rotation, (np.array(limb.a_mm) + np.array(limb.b_mm)) / 2, stage)
+    skin = cv2.merge([np.float32(rgb) * level for rgb, level in zip(limb.rgb, light, strict=True)])
+    out += cv2.merge([share] * 3) * (skin - out)
 
 
-def _soft_light(normal: Colours, middle_mm: Array, stage: Stage) -> Colours:
-    """Light (h, w, 3) on skin, which lets light creep round the edge between light and shade."""
-    light = np.float32(stage.ambient) * (0.55 + 0.45 * normal[..., 2:])
+def _soft_light(normal: tuple[Plane, Plane, Plane], rotation: Array, middle_mm: Array, stage: Stage) -> list[Plane]:
+    """Light, (h, w) of each colour, on skin, which lets light creep round the edge between light and shade; the normal is in the camera's frame."""
+
+    def along(direction: Array) -> Plane:
+        x, y, z = (rotation @ direction).astype(np.float32)
+        plane: Plane = normal[0] * x + normal[1] * y + normal[2] * z
+        return plane
+
+    sky = np.float32(stage.ambient) * (np.float32(0.55) + np.float32(0.45) * along(np.array([0.0, 0.0, 1.0])))
+    light = [sky] * 3
     for lamp in stage.lamps:
         towards = np.array(lamp.at_mm) - middle_mm
         towards = towards / np.linalg.norm(towards)
-        strength = lamp_light(lamp, middle_mm, towards).astype(np.float32)
-        light = light + np.clip(0.25 + 0.75 * (normal @ towards.astype(np.float32)), 0, None)[..., None] * strength
-    return light.astype(np.float32)
+        falls = np.clip(np.float32(0.25) + np.float32(0.75) * along(towards), 0, None)
+        light = [level + falls * strength for level, strength in zip(light, lamp_light(lamp, middle_mm, towards).astype(np.float32), strict=True)]
+    return light

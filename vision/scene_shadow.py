@@ -133,14 +133,16 @@ def cast_limb_shadow(out: Colours, limbs: tuple[Limb, ...], stage: Stage, grid: 
     up = np.array([0.0, 0.0, 1.0])
     place = np.array([*np.mean([limb.a_mm[:2] for limb in limbs], axis=0), z_mm])
     total = np.maximum(stage.ambient + sum(lamp_light(lamp, place, up) for lamp in stage.lamps), 1e-6)
+    x, y = grid.on_plane(z_mm)
     for lamp in stage.lamps:
         clear = np.ones(out.shape[:2], np.float32)
         for limb in limbs:
             shade = _LimbShadow.of(limb, lamp, z_mm)
             box = grid.around(shade.corners_mm(), 2.0)
             if box is not None:
-                clear[box] = np.minimum(clear[box], shade.clear(*grid.crop(box).on_plane(z_mm)))
-        out *= 1 - (1 - clear)[..., None] * (lamp_light(lamp, place, up) / total).astype(np.float32)
+                clear[box] = np.minimum(clear[box], shade.clear(x[box], y[box]))
+        shares = (lamp_light(lamp, place, up) / total).astype(np.float32)
+        cv2.multiply(out, cv2.merge([1 - (1 - clear) * share for share in shares]), out)
 
 
 def limb_shadow_mm(limb: Limb, stage: Stage, z_mm: float) -> Array:
@@ -176,7 +178,7 @@ class _LimbShadow:
         along, dx, dy = from_axis(x, y, (float(ax), float(ay)), (float(bx), float(by)))
         radius = np.float32(self.radii_mm[0]) + along * np.float32(self.radii_mm[1] - self.radii_mm[0])
         soft = np.float32(self.soft_mm[0]) + along * np.float32(self.soft_mm[1] - self.soft_mm[0])
-        clear: Plane = np.clip(np.float32(0.5) + (np.hypot(dx, dy) - radius) / soft, 0, 1)
+        clear: Plane = np.clip(np.float32(0.5) + (np.sqrt(dx * dx + dy * dy) - radius) / soft, 0, 1)
         return clear
 
 

@@ -18,6 +18,10 @@ CARD = 1.6
 """A square so much larger than a fiducial holds its card."""
 ROUNDS, OUTLIER, LEAST_LIGHT = 5, 3.0, 0.02
 """How often a plane is fitted to the table's light; what is farther off than so many medians, as a card or print, is left out."""
+LEAST_SPREAD = 0.01
+"""Of the table's light, of its own, 1 sigma: no table is more even."""
+STARTS = (0.6, 0.9, 1.0)
+"""Where tiles are first looked for: the places less like the table than these shares of all."""
 STAND_OUT = 2.0
 """Tiles that differ from the table by less than so many times its own spread are none: the table is bare."""
 RING_MM = (8.0, 26.0)
@@ -74,22 +78,38 @@ def _levelled(light: Array, ring: NDArray[np.bool_]) -> Array:
     return np.asarray(np.maximum(places @ plane, LEAST_LIGHT))
 
 
+def _unlikeness(table: Array) -> Array:
+    """What turns differences of light (n, 3) from the table's into such of which 1 is usual on it: wood is lighter and darker, but of one hue."""
+    away = table - np.median(table, axis=0)
+    off = np.linalg.norm(away, axis=1)
+    usual = away[off < OUTLIER * np.median(off) + LEAST_LIGHT]
+    return np.asarray(np.linalg.cholesky(np.linalg.inv(usual.T @ usual / len(usual) + LEAST_SPREAD**2 * np.eye(3))))
+
+
 def _told_apart(samples: dict[str, Array], table: Array) -> dict[str, bool]:
-    """Places split into those that look like the table and those that look like the tiles, which are the more alike the farther
-    from the table (two means, started at the table and at the place least like it)."""
+    """Places split into those that look like the table and those that look like the tiles (two means, of which one is the table's;
+    from several starts, as there may be many tiles or few)."""
     middles = {name: np.median(values, axis=0) if len(values) else np.full(3, np.nan) for name, values in samples.items()}
     names = [name for name, middle in middles.items() if np.isfinite(middle).all()]
-    points = np.array([middles[name] for name in names])
-    bare = np.median(table, axis=0)
-    spread = np.maximum(np.median(np.abs(table - bare), axis=0) * 1.4826, 0.01)
-    apart = np.linalg.norm((points - bare) / spread, axis=1)
-    tile = points[apart >= np.quantile(apart, 0.6)].mean(axis=0)
-    for _ in range(10):
-        is_tile = np.linalg.norm(points - tile, axis=1) < np.linalg.norm(points - bare, axis=1)
-        if is_tile.any():
-            tile = np.median(points[is_tile], axis=0)
-    if np.linalg.norm((tile - bare) / spread) < STAND_OUT:
+    points = (np.array([middles[name] for name in names]) - np.median(table, axis=0)) @ _unlikeness(table)
+    apart = np.linalg.norm(points, axis=1)
+    tile, is_tile = min((_means(points, apart, start) for start in STARTS), key=lambda means: _cost(points, apart, means[0]))
+    if np.linalg.norm(tile) < STAND_OUT:
         return dict.fromkeys(samples, False)
     known = dict(zip(names, is_tile.tolist(), strict=True))
     # A place that pieces hide altogether has a tile: they stand on something.
     return {name: known.get(name, True) for name in samples}
+
+
+def _means(points: Array, apart: Array, start: float) -> tuple[Array, NDArray[np.bool_]]:
+    """What tiles look like, of points (n, 3) of which the table's is the origin, and which these are; begun at a share of the distances."""
+    tile = points[apart >= np.quantile(apart, start)].mean(axis=0)
+    for _ in range(10):
+        is_tile = np.linalg.norm(points - tile, axis=1) < apart
+        if is_tile.any():
+            tile = np.median(points[is_tile], axis=0)
+    return tile, is_tile
+
+
+def _cost(points: Array, apart: Array, tile: Array) -> float:
+    return float((np.minimum(apart, np.linalg.norm(points - tile, axis=1)) ** 2).sum())

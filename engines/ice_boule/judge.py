@@ -17,6 +17,7 @@ from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.heard import read_heard
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
+from engines.ice_boule.covered import with_target
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
@@ -27,6 +28,9 @@ from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rul
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from table.boards import Board
 from table.observation import SURE, Observation, SeenPiece
+
+LEFT = Choice("It left the play area: the end is void", (str(Void()),))
+"""Said of the target."""
 
 
 class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,12 +53,22 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
         return Waiting(code="boule.hand", said="A hand is over the table.", player=state.next)
     if state.target is None:
         return _judge_target(state, seen, before)
-    if state.target not in {piece.colour for piece in seen.pieces}:
+    known = before and (with_target(state, before, None) or before)
+    whole = with_target(state, seen, known)
+    if whole is None:
         return _target_gone(state, seen, before)
-    found = look(state, seen, before)
+    verdict = _judge_throw(look(state, whole, known))
+    if whole is not seen and isinstance(verdict, Ambiguous):
+        said = f"{_unseen(state)} {verdict.said}"
+        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]))
+    return verdict
+
+
+def _judge_throw(found: Look | CannotSee) -> Verdict:
+    """A throw, beside a target that is in play."""
     if isinstance(found, CannotSee):
         return found
-    strangers = [gap.piece for gap in found.measured.gaps if gap.piece.colour not in state.players]
+    strangers = [gap.piece for gap in found.measured.gaps if gap.piece.colour not in found.state.players]
     if strangers:
         return _stranger(found, strangers[0])
     if not found.gained:
@@ -168,9 +182,12 @@ def _target_gone(state: State, seen: Observation, before: Observation | None) ->
     if before and outside > were:
         said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
         return Accepted(code="boule.void", said=said, rests_on=rests_on, player=state.next, moves=(move,))
-    said = f"The {state.target} target cannot be seen in the play area."
-    choices = (Choice("It left the play area: the end is void", (move,)), Choice("It is still in play, or is put back", ()))
-    return Ambiguous(code="boule.target.gone", said=said, rests_on=rests_on, player=state.next, choices=choices)
+    choices = (LEFT, Choice("It is still in play, or is put back", ()))
+    return Ambiguous(code="boule.target.gone", said=_unseen(state), rests_on=rests_on, player=state.next, choices=choices)
+
+
+def _unseen(state: State) -> str:
+    return f"The {state.target} target cannot be seen in the play area."
 
 
 def _stranger(found: Look, piece: SeenPiece) -> Verdict:
@@ -219,12 +236,18 @@ def _one_new(found: Look, colour: str) -> Verdict:
         return ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
     if found.measured.doubts:
         said = f"{' '.join(found.measured.doubts)} Is it as the camera read it?"
-        as_read = [(f"As it was read: {text.lower()}", reading) for text, reading in read]
-        return ask(found, "boule.doubt", said, PLAY, as_read + _not_stacked(found, thrown), "Not so: show the pieces more clearly")
+        return ask(found, "boule.doubt", said, PLAY, _as_read(found, thrown) + _not_stacked(found, thrown), "Not so: show the pieces more clearly")
     if len(read) > 1:
         said = f"Which size is the piece that {colour} threw? It fixes {colour}'s size for this end."
         return ask(found, "boule.size", said, SETUP, read, "The piece was not thrown: take it back")
     return rule(read[0][1])
+
+
+def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
+    """The throw if the camera is right; then a piece that is read to stand on the target is nearer than any other."""
+    gap = found.measured.gaps[thrown]
+    sure = _look_again(found, thrown, pose_probability=1.0) if gap.on_target else (found, thrown)
+    return [(f"As it was read: {text.lower()}", reading) for text, reading in _sizes(sure[0], gap.piece.colour, sure[1])]
 
 
 def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
@@ -232,11 +255,18 @@ def _not_stacked(found: Look, thrown: int) -> list[tuple[str, Reading]]:
     gap = found.measured.gaps[thrown]
     if not (gap.on_target and gap.reach_mm):
         return []
-    pieces = tuple(replace(piece, on=None) if piece is gap.piece else piece for piece in found.seen.pieces)
+    other, beside = _look_again(found, thrown, on=None)
+    return [(f"It does not stand on the target: {text.lower()}", reading) for text, reading in _sizes(other, gap.piece.colour, beside)]
+
+
+def _look_again(found: Look, thrown: int, **otherwise: Any) -> tuple[Look, int]:
+    """The look, and the piece that was thrown in it, if that piece were otherwise."""
+    thrown_piece = found.measured.gaps[thrown].piece
+    pieces = tuple(replace(piece, **otherwise) if piece is thrown_piece else piece for piece in found.seen.pieces)
     other = look(found.state, replace(found.seen, pieces=pieces), found.before)
     assert isinstance(other, Look), "the target is where it was"
-    (beside,) = other.new(gap.piece.colour)
-    return [(f"It does not stand on the target: {text.lower()}", reading) for text, reading in _sizes(other, gap.piece.colour, beside)]
+    (again,) = other.new(thrown_piece.colour)
+    return other, again
 
 
 def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:

@@ -13,7 +13,7 @@ from engines.ice_boule.changes import Changes, compare
 from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.state import State
-from engines.still import moved
+from engines.still import CARRIED_MM, moved
 from engines.verdict import CannotSee
 from table.observation import SURE, Observation, SeenPiece
 
@@ -82,6 +82,7 @@ def look(state: State, seen: Observation, before: Observation | None) -> Look | 
     changes = compare(known, seen) if known else None
     gained, lost = _count(state, seen)
     seen = _settle_colours(state, seen, changes, gained, lost)
+    seen = _as_ruled(state, seen, known, changes) if known and changes else seen
     measured = measure(seen, target)
     if isinstance(measured, CannotSee):
         return measured
@@ -125,6 +126,18 @@ def _settle_colours(state: State, seen: Observation, changes: Changes | None, ga
         unsure = set()
     pieces = tuple(piece if index in unsure else replace(piece, colour_probability=1.0) for index, piece in enumerate(seen.pieces))
     return replace(seen, pieces=pieces)
+
+
+def _as_ruled(state: State, seen: Observation, before: Observation, changes: Changes) -> Observation:
+    """Whether a piece that lies still stands on the target was decided when it came there, and so was what could not be read already."""
+    on_target = {lie.colour for lie in state.layout.lies if lie.on_target}
+    pieces = list(seen.pieces)
+    for index in changes.still:
+        piece = pieces[index]
+        if piece.on is not None and seen.pieces[piece.on].colour == state.target:
+            pieces[index] = replace(piece, pose_probability=1.0) if piece.colour in on_target else replace(piece, on=None)
+    unread = tuple(place for place in seen.unread_mm if all(np.hypot(*np.subtract(place, was)) > CARRIED_MM for was in before.unread_mm))
+    return replace(seen, pieces=tuple(pieces), unread_mm=unread)
 
 
 def _kept(state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation) -> dict[int, int]:

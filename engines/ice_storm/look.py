@@ -20,6 +20,8 @@ from table.solids import Array
 
 KNOCKED_SQUARES = 1.5
 """The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+TURNED_BASES = 0.4
+"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was read otherwise."""
 GHOST_MM = 1.75
 """What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as unread."""
 HIDDEN_MM = 15.0
@@ -98,7 +100,13 @@ class Look:
         """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since."""
         if self.before is None:
             return ()
-        return tuple(piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay)
+        lost = [piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay]
+        return tuple(piece for piece in lost if not self._cleared(piece, self.before))
+
+    def _cleared(self, piece: Piece, before: Observation) -> bool:
+        """Did something lie about where it lay that could not be read, and nothing does now?"""
+        now, then = (any(np.hypot(*(place - self.where_mm(piece))) < self.board.square_mm for place in _unread(seen)) for seen in (self.now, before))
+        return then and not now
 
     def _hides(self, piece: Piece) -> bool:
         known = piece.name in self._lay
@@ -179,7 +187,7 @@ class Look:
     def _lay(self) -> dict[str, SeenPiece]:
         """The pieces of the state as they were seen before, those that then lay as the state says."""
         lay: dict[str, SeenPiece] = {}
-        for own, there in _by_colour(self.pieces, self.before.pieces if self.before else ()):
+        for own, there in _by_colour(self.pieces, self._were):
             fits = np.array([[_compatible(piece.place, self.touches(was).place) for was in there] for piece in own], float)
             lay |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(-fits), strict=True) if fits[i, j]}
         return lay
@@ -188,7 +196,12 @@ class Look:
     def _dead(self) -> list[SeenPiece]:
         """What lay before and is none of the state's pieces."""
         alive = set(map(id, self._lay.values()))
-        return [was for was in self.before.pieces if id(was) not in alive] if self.before else []
+        return [was for was in self._were if id(was) not in alive]
+
+    @property
+    def _were(self) -> list[SeenPiece]:
+        """What surely lay there before, or nearly so."""
+        return [was for was in (self.before.pieces if self.before else ()) if not _ghost(was)]
 
     @cached_property
     def now_outside(self) -> list[SeenPiece]:
@@ -212,16 +225,19 @@ class Look:
         if was is None:
             thrown = self.before is not None and piece.colour == self.state.next
             return 0.0 if _compatible(piece.place, self.touches(now).place) else _NEVER_MM if thrown else self.board.square_mm
-        middle_mm = float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
-        return travel_mm(was, now) if middle_mm < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
+        return travel_mm(was, now) if _middles_mm(was, now) < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
 
-        One that was touched and still lies as the state says is left as it was ruled on.
+        One that was touched and still lies as the state says is left as it was ruled on, and so is one that
+        no throw can have turned over there.
         """
         was = self._lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
+            return False
+        thrown = self.state.next is not None and (self.new or self.came_out)
+        if was is not None and not thrown and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
             return False
         if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
             was = replace(was, pose=now.pose)
@@ -231,6 +247,15 @@ class Look:
 def _ghost(piece: SeenPiece) -> bool:
     """Is it not surely a piece, and nobody knows where?"""
     return piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
+
+
+def _middles_mm(was: SeenPiece, now: SeenPiece) -> float:
+    """How far apart two readings of a piece are, seen from above."""
+    return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
+
+
+def _base_mm(piece: SeenPiece) -> float:
+    return float(np.linalg.norm(piece.solid.vertices_mm[1] - piece.solid.vertices_mm[0]))
 
 
 def _unread(seen: Observation) -> list[Array]:

@@ -51,7 +51,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Object of the game")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.next)
-    found = look(seen, board)
+    found = look(seen, board).counted(state)
     if found.down:
         return Waiting(code=MOVE, said=f"Stand the {found.down[0].colour} ship upright where it belongs.", rests_on=RULES, player=state.next)
     if before is None and state == fresh(state.players, state.setting.rulings):

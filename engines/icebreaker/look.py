@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -102,6 +103,14 @@ class Look:
     def plainly(self) -> Look:
         """The likeliest reading of all ships, as if there were no doubt."""
         return replace(self, ships=tuple(replace(ship, sure=True, cells=ship.cells[:1]) for ship in self.ships))
+
+    def counted(self, state: State) -> Look:
+        """With colours taken as read that leave no choice: all unsure ones are named alike, and of each there are as many as in the record."""
+        unsure = {ship.colour for ship in self.ships if not ship.sure}
+        recorded = {player: cells.bit_count() for player, cells in zip(state.players, state.ships, strict=True)}
+        if len(unsure) != 1 or Counter(ship.colour for ship in self.ships) != recorded:
+            return self
+        return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
     def differs(self, state: State) -> Difference:
         """Where it is not as the state says; doubt is in favour of the state."""

@@ -49,6 +49,8 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
         changes = _changes(look)
         return _half_done(look, changes) or _not_allowed(look, changes)
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
+    if look.untouched and (still := [story for story in rivals if not story.moves]):
+        return _tell(look, still[0])
     whole = [story for story in rivals if not look.differences(story.after.board)]
     return _ask(look, whole) if len(whole) > 1 else _tell(look, (whole or rivals)[0])
 

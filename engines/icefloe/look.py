@@ -78,6 +78,14 @@ class Look:
         then = Look(self.state, self.before, None, self.board, self.pyramids)
         return {name: then.now.pieces[k] for k, name in then.matched(self.state.board).items()}
 
+    @cached_property
+    def untouched(self) -> bool:
+        """Is everything read where and as it was when the table was ruled on?"""
+        if self.before is None or self.now.tiles != self.before.tiles or len(self.now.pieces) != len(self.before.pieces):
+            return False
+        unread = [all(np.hypot(*(place - was)) > GHOST_MM for was in self.before.unread_mm) for place in self.now.unread_mm]
+        return not any(unread) and all(any(_same(was, piece) for was in self.before.pieces) for piece in self.now.pieces)
+
     def nats(self, board: Board, half_done: str | None = None) -> float:
         """What it takes to see this if the pond is so; a tile of which it does not matter whether it, and what is on it, is there."""
         present = {pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids}
@@ -218,6 +226,10 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
     """Rows with the columns that they match best as a whole; a row is left out where it is rather spurious, and its column missed."""
     gain = np.minimum(nats - spurious[:, None] - missed[None], 0.0)
     return {int(k): names[j] for k, j in zip(*linear_sum_assignment(gain), strict=True) if gain[k, j] < 0}
+
+
+def _same(was: SeenPiece, now: SeenPiece) -> bool:
+    return (was.colour, was.size) == (now.colour, now.size) and not moved(was, now)
 
 
 def _colour_nats(piece: SeenPiece, name: str) -> float:

@@ -111,12 +111,12 @@ def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
             evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
             pushed = [die for die in dice if die not in state.dice]
             push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
-            said = f"{who} drives to {space} and looks {facing}{push}. {turn(then)}"
+            said = f"{who} drives to {space} and looks {facing}{push}. {_turn(then, found)}"
             return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=state.to_move, moves=moves, evidence=evidence)
         case Take(target):
             left = then.left.get(target)
             what = f"{left.layers} layer{'' if left.layers == 1 else 's'} left" if left else "its Zamboni is destroyed"
-            said = f"{who} hits {target}: {what}. {turn(then)}"
+            said = f"{who} hits {target}: {what}. {_turn(then, found)}"
             return Accepted(code=HIT, said=said, rests_on=FIRING, player=state.to_move, moves=moves, evidence={"target": target})
         case move:
             raise ValueError(f"expected something that can be seen, got {move}")

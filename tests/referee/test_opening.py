@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from referee.command import Undo
 from referee.events import Ruled, SessionStarted
 from referee.log import Log
-from referee.opening import opening, parse_names, reopened
+from referee.opening import as_played, opening, parse_names, reopened
 from referee.session import Session
 from table.errors import InputError
-from table.setup import parse_table
+from table.setup import CoverDice, parse_table
 from tests.vision.test_cameras import TABLE
 
 SETUP = parse_table(TABLE)
@@ -83,3 +84,13 @@ def test_names_that_are_none_are_refused(text):
 def test_only_players_have_names():
     with pytest.raises(InputError, match=r"--names: expected names of players \(red, blue\), got one of 'green'"):
         opening("ice_boule", ("red", "blue"), {}, SETUP, "folder frames", BEGUN, names={"green": "Anna"})
+
+
+@pytest.mark.parametrize(("rulings", "edge_mm"), [({"cover": "on"}, 16.0), ({"cover": "off"}, None), ({}, None)])
+def test_one_ruling_is_enough_for_cover_dice_to_be_looked_for(rulings, edge_mm):
+    dice = as_played(SETUP, rulings).cover_dice
+    assert (dice and dice.edge_mm) == edge_mm
+    other = msgspec.structs.replace(SETUP, cover_dice=CoverDice(edge_mm=12.0))
+    assert as_played(other, rulings) is other
+    recorded = opening("zamboni_wars", ("red", "blue"), rulings, SETUP, "folder frames", BEGUN).table
+    assert ("cover_dice" in recorded) == (edge_mm is not None)

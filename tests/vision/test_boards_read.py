@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from engines import icefloe
+from referee.simulated_icefloe import IcefloePlay
+from referee.simulated_tables import game_table
 from table.observation import Observation, observation_document
 from vision.frame import Frame
 from vision.observe import observe
 from vision.reader import TableReader
 from vision.render import Renderer
-from vision.scene import Scene
+from vision.scene import Scene, Slab
 from vision.scene_cases import random_case, truth_document
 
 MADE = [("icebreaker", 60000), ("icebreaker", 60001), ("icefloe", 60000), ("icefloe", 60003), ("zamboni", 60001), ("zamboni", 60002)]
@@ -113,3 +116,16 @@ def test_a_bare_printed_board_has_no_pieces(kind):
     assert isinstance(seen, Observation)
     assert seen.pieces == ()
     assert seen.counters == ()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_tiles_are_told_from_wood_of_their_own_brightness_however_few_there_are(seed):
+    table = game_table("icefloe", seed)
+    bodies = IcefloePlay(table.setup, np.random.default_rng([seed, 6])).begin(icefloe.start(table.setup.game.colours, {})).bodies
+    tiles = [body for body in bodies.values() if isinstance(body, Slab)]
+    board, renderer = table.setup.board, Renderer(table.setup, table.place)
+    for count in (18, 9, 4):
+        floating = tuple(tiles[:count])
+        seen = observe(Frame(0, 0, renderer.picture(Scene(table.stage, slabs=floating), np.random.default_rng(seed))), table.setup)
+        places = np.floor((np.array([tile.outline_mm.mean(axis=0) for tile in floating]) - board.origin_mm) / board.cell_mm).astype(int)
+        assert {name for name, there in seen.tiles.items() if there} == {f"{'abcde'[column]}{row + 1}" for column, row in places}

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from engines.ice_boule import parse_move, play, start
+import numpy as np
+
+from engines.ice_boule import judge, parse_move, play, start
+from engines.ice_boule.layout import Layout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Waiting
 
 
@@ -197,3 +200,82 @@ def test_an_unsure_stack(tables, game):
     assert isinstance(asked, Ambiguous)
     assert asked.choices[0].moves == ("throw blue large on: blue on",)
     assert asked.choices[1].moves == ("throw blue large touching: blue touching",)
+
+
+def test_who_stands_on_the_target_is_asked_once(tables, game):
+    """Later throws bring no new doubt about it, until the piece is moved."""
+    target = game.pieces[0]
+    unsure = tables.on("blue", target, 0, pose_probability=0.8)
+    asked = game.add(unsure)
+    assert asked.said == f"The {unsure} may not stand on the target. Is it as the camera read it?"
+    game.answer(asked, "As it was read: a large piece")
+    thrown = game.add(tables.beside("yellow", 9.0, 90))
+    assert thrown.moves == ("throw yellow large 9.00: blue on < yellow 9.00",)
+    moved = tables.on("blue", target, 0, pose_probability=0.8, base_mm=target.base_mm + 3.0)
+    assert isinstance(game.see(target, moved, *game.pieces[2:], tables.beside("yellow", 30.0, 180)), Ambiguous)
+
+
+def test_who_does_not_stand_on_the_target_is_asked_once(tables, game):
+    target = game.pieces[0]
+    asked = game.add(tables.on("blue", target, 0, pose_probability=0.8))
+    beside = next(choice for choice in asked.choices if choice.label.startswith("It does not stand on the target"))
+    game.answer(asked, beside.label)
+    assert game.add(tables.beside("yellow", 60.0, 90)).moves == ("throw yellow large 60.00: blue touching < yellow 60.00",)
+
+
+def test_what_could_not_be_read_is_asked_once(tables, game):
+    spot = (np.array([150.0, 150.0]),)
+    first = replace(tables.seen(*game.pieces, tables.beside("blue", 20.0)), unread_mm=spot)
+    asked = judge(game.state, first, game.before)
+    assert asked.said == "Something at (150, 150) mm could not be read. Is it as the camera read it?"
+    game.move(*asked.choices[0].moves)
+    again = replace(first, pieces=(*first.pieces, tables.beside("yellow", 30.0, 90)))
+    assert isinstance(judge(game.state, again, first), Accepted)
+    elsewhere = replace(again, unread_mm=(np.array([-150.0, 150.0]),))
+    assert isinstance(judge(game.state, elsewhere, first), Ambiguous)
+
+
+def test_a_piece_on_the_target_may_hide_it(tables, game):
+    """It is asked once; then the target is known to be under that piece, even to a referee that was started again."""
+    game.add(tables.beside("blue", 20.0))
+    _, blue = game.pieces
+    upper = tables.piece("yellow", 0.5, 2.0, 30.0, pose="upright")
+    asked = game.see(blue, upper)
+    assert asked.said.startswith("The green target cannot be seen in the play area. The yellow large, upright, ")
+    assert [choice.moves for choice in asked.choices if choice.label.startswith("It left")] == [("void",)]
+    game.answer(asked, "As it was read: a large piece")
+    assert str(game.state.layout) == "yellow on < blue 20.00"
+    other = tables.piece("yellow", 200.0, 100.0, pose="upright")
+    for before in (game.before, None):
+        thrown = judge(game.state, tables.seen(blue, upper, tables.beside("blue", 60.0, 180)), before)
+        assert isinstance(thrown, Accepted), before
+        assert ": yellow on < blue " in thrown.moves[0]
+        assert thrown.evidence["sigma_mm"] > 2.0, "nobody sees where exactly the target is"
+    game.state = replace(game.state, thrown=(1, 1), layout=Layout.parse("yellow on < blue 20.00 < yellow 200.00"))
+    thrown = judge(game.state, tables.seen(blue, other, upper, tables.beside("blue", 60.0, 180)), None)
+    assert ": yellow on < blue 14." in thrown.moves[0], "the other piece that stands is too far from where blue lies"
+
+
+def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables, game):
+    """Eyes that do not see it look for a piece that may hide it, and may take the wrong one."""
+    target = game.pieces[0]
+    game.answer(game.add(tables.on("blue", target, 0, pose_probability=0.8)), "As it was read: a large piece")
+    upper = tables.piece("blue", 0.5, 2.0, 10.0, pose="upright")
+    game.before = tables.seen(upper)
+    other = tables.piece("yellow", 80.0, 0.0, pose="upright")
+    guessed = [tables.target(x_mm=80.0), replace(other, on=0, pose_probability=0.5), upper]
+    thrown = game.see(*guessed)
+    assert isinstance(thrown, Accepted)
+    assert ": blue on < yellow " in thrown.moves[0]
+    game.move("void", "target green")
+    game.before = None
+    alone = game.see(tables.target(x_mm=80.0), replace(other, colour="blue", on=0, pose_probability=0.5))
+    assert alone.said.startswith("The blue large, upright, "), "nothing else tells where it is"
+
+
+def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
+    """A piece that lies where it stood does not stand on it, nor does one that was there before."""
+    lying = tables.piece("blue", 0.5, 2.0)
+    assert game.see(lying).code == "boule.target.gone"
+    game.add(tables.beside("blue", 20.0))
+    assert game.see(*game.pieces[1:], tables.piece("yellow", 40.0, 0.0, pose="upright")).code == "boule.target.gone"

@@ -172,6 +172,40 @@ def test_what_is_hardly_there_is_nobodys_throw(table, lie, play):
     assert play(thrown("green1 d2, black1 g7", 2), before, there).moves == ("throw red b7",)
 
 
+def test_a_ghost_that_was_ruled_on_is_not_asked_about_again(table, lie, play):
+    """Who threw it knows that it lies there: it was read badly then, and is now."""
+    table.pieces = {"black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    ghost = replace(lie("green", 178, 66, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
+    before = table.seen(ghost)
+    table.pieces["new"] = lie("green", 320, 60)
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before, ghost).moves == ("throw green g2",)
+    table.pieces["green1"] = lie("green", 175, 60)
+    assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before).moves == ("throw green g2",), "it is read well again"
+
+
+def test_a_ghost_that_is_there_no_more_was_taken(table, lie, play):
+    table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    ghost = replace(lie("green", 178, 100, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
+    before, state = table.seen(ghost), thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15).replace("turn green", "turn red")
+    assert isinstance(play(state, before, ghost), CannotSee)
+    assert play(state, before).moves == ("capture green1",)
+    assert isinstance(play(state, table.seen()), CannotSee), "it was not seen before either"
+
+
+def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, play):
+    """It is read to stand and to lie in turns; one that was stood up stands elsewhere, and a throw may do anything."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
+    (was,) = (piece for piece in before.pieces if piece.colour == "green")
+    x_mm, y_mm = (was.base_mm + was.tip_mm) / 2
+    for off_mm, verdict in ((2.0, Waiting), (12.0, OutOfSync)):
+        table.pieces["green1"] = lie("green", x_mm + off_mm, y_mm, 10.0, pose="upright")
+        assert isinstance(play(state, before), verdict)
+    table.pieces["green1"] = lie("green", x_mm + 2.0, y_mm, 10.0, pose="upright")
+    table.pieces["new"] = lie("green", 320, 60)
+    assert play(state, before).moves == ("throw green g2: green1 d2^",)
+
+
 def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):
     state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)
     table.pieces = {"green1": lie("green", 175, 90), "black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}

@@ -336,3 +336,26 @@ def test_the_board_says_how_large_it_is():
     assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
     with pytest.raises(InputError, match="decided by the table alone"):
         game.hear(game.start(PLAYERS, {}), {"player": "red", "die": 5})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_colour_that_leaves_no_choice_is_no_doubt(tables, seed):
+    """As many ships of each colour are named as there are: a wrong step is refused, whoever is hard to tell; one too many is not."""
+    evening = Evening(tables, seed)
+    table = evening.table.copy()
+    _, code, tried = wrong_step(evening, table)
+    seen, mover = table.seen(), evening.state.next
+
+    def judged(pieces):
+        return game.judge(evening.state, dataclasses.replace(seen, pieces=tuple(pieces)), ANYTHING, BOARD)
+
+    unsure = [dataclasses.replace(piece, colour_probability=0.96) if piece.colour == mover else piece for piece in seen.pieces]
+    refused = judged(unsure)
+    assert (type(refused), refused.code, refused.tried) == (Refused, code, tried)
+    both = [dataclasses.replace(piece, colour_probability=0.96) for piece in seen.pieces]
+    assert isinstance(judged(both), CannotSee), "each may have been taken for the other"
+    (other,) = set(PLAYERS) - {mover}
+    _, there = table.ships[tried[0].partition("-")[2]]
+    moved = min(range(len(unsure)), key=lambda k: np.hypot(*(unsure[k].base_mm - there)))
+    swapped = [dataclasses.replace(piece, colour=other, colour_probability=0.96) if k == moved else piece for k, piece in enumerate(seen.pieces)]
+    assert not isinstance(judged(swapped), Refused), "there is one too many of that colour"

@@ -60,6 +60,18 @@ def test_a_pyramid_between_two_tiles_is_asked_about(pond, tables):
     assert game.judge_answer(asked, "Red moved BS from a2 to b3.").moves == ("BS:a2-b3",)
 
 
+def test_nothing_was_moved_on_a_pond_that_looks_as_it_did_when_it_was_ruled_on(pond, tables):
+    """However badly it is read: people were asked about that then."""
+    state, table = pond(line())
+    before = table.seen()
+    on(table, "AS", "b1", (-25.5, 20.0), tables)
+    seen = table.seen()
+    assert isinstance(game.judge(state, seen, before, table.board), Ambiguous)
+    assert isinstance(game.judge(state, seen, seen, table.board), Waiting)
+    for other in (replace(seen, pieces=seen.pieces[:-1]), replace(seen, tiles=seen.tiles | {"a2": False})):
+        assert isinstance(game.judge(state, seen, other, table.board), Ambiguous), "the table was another one"
+
+
 def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
     """A red pyramid came to b2, and its size is not sure: only that of a1 is missing."""
     state, table = pond(line())

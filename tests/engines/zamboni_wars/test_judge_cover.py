@@ -66,6 +66,12 @@ def test_a_cover_die_that_is_not_seen_is_taken_to_lie_where_it_lay(covered):
     covered.table.dice.clear()
     verdict = covered.judge()
     assert (type(verdict), verdict.said) == (Waiting, "Yellow moves and spends 4 points. Not seen: the cover die on b2.")
+    driven = next(move for move in map(str, game.legal_moves(covered.state)) if "dice" not in move)
+    space, facing = driven.split()
+    covered.table.nests["yellow"] = (*covered.table.place(Space.parse(space), facing, mm=1, deg=1), 1)
+    accepted = covered.judge()
+    assert (type(accepted), accepted.moves) == (Accepted, (driven,))
+    assert accepted.said.endswith(" Not seen: the cover die on b2.")
 
 
 def test_before_the_roll_off_cover_dice_may_lie_anywhere(begin, real_table):
