@@ -14,8 +14,9 @@ from vision.photo import Photo
 from vision.reader import TableReader
 from vision.reading import Reading
 
-MISFIT = 1.25
-"""What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables show."""
+MISFIT = 1.4
+"""What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables
+and photographs that are not drawn here show together."""
 FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 FLOOR_MM, FLOOR_DEG = 0.05, 0.3
 """What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""

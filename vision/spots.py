@@ -74,14 +74,6 @@ class Tried:
         """How well its place is known, 1 sigma."""
         return float(np.sqrt(np.trace(self.covariance[:2, :2])))
 
-    def with_look(self, seen: Hypothesis, covariance: Array) -> Tried:
-        """What edges and a close look, which has its own covariance (p, p), say together; itself where that was at something else."""
-        if (seen.size, seen.pose) != (self.guess.size, self.guess.pose):
-            return self
-        trust = np.linalg.inv(covariance)
-        both = np.linalg.inv(np.linalg.inv(self.covariance) + trust)
-        return replace(self, guess=self.guess.at(self.guess.parameters + both @ trust @ seen.away_from(self.guess)), covariance=both)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spot:
@@ -185,20 +177,41 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
 
 
 def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, a
-    close look has a say, and where both do, the areas beside the edges too."""
+    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, edges
+    are asked again with what a close look says, and where doubt is left then, with the areas beside them too."""
     tried = [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked]
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
     looks = dict(zip(unclear, look_closely([tried[k][0].guess for k in unclear], photo), strict=True))
     for k, (rivals, hidden_by) in enumerate(asked):
-        best = tried[k][0]
-        if (best.with_look(*looks[k]) if k in looks else best).doubt_mm > CLEAR_MM:
-            around = area(best.guess.solid, photo, hidden_by)
+        if k in looks:
+            tried[k] = _looked_at(tried[k], looks[k], rivals, photo, hidden_by, None)
+        if tried[k][0].doubt_mm > CLEAR_MM:
+            around = area(tried[k][0].guess.solid, photo, hidden_by)
             if around is not None:
                 tried[k] = on_edges(rivals, photo, hidden_by, around)
-        if k in looks:
-            tried[k] = (tried[k][0].with_look(*looks[k]), *tried[k][1:])
+                if k in looks:
+                    tried[k] = _looked_at(tried[k], looks[k], rivals, photo, hidden_by, around)
     return tried
+
+
+def _looked_at(
+    tried: tuple[Tried, ...], look: tuple[Hypothesis, Array], rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None
+) -> tuple[Tried, ...]:
+    """The likeliest moved on to the edges from what a close look, if it was at that, and vertices say together: where edges lie in
+    several places, as those of a piece and of its shadow, it knows which to believe."""
+    best, (seen, covariance) = tried[0], look
+    if (seen.size, seen.pose) != (best.guess.size, best.guess.pose):
+        return tried
+    guess, known = _together(next(one for one in rivals if (one.guess.size, one.guess.pose) == (seen.size, seen.pose)), seen, covariance)
+    placed = snap(guess, known, photo, hidden_by, around)
+    return (replace(best, guess=placed.guess, covariance=placed.covariance) if placed else replace(best, guess=guess, covariance=known), *tried[1:])
+
+
+def _together(vertices: Guess, seen: Hypothesis, covariance: Array) -> tuple[Hypothesis, Array]:
+    """What vertices and a close look, which has its own covariance (p, p), say of the place of a piece."""
+    trust = np.linalg.inv(covariance)
+    both = np.linalg.inv(np.linalg.inv(SPREAD * vertices.covariance) + trust)
+    return vertices.guess.at(vertices.guess.parameters + both @ trust @ seen.away_from(vertices.guess)), both
 
 
 def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None) -> tuple[Tried, ...]:
