@@ -105,8 +105,8 @@ def _rectangle(origin: Point, width: float, depth: float) -> Array:
 def within(outline: Array, point: Array) -> bool:
     """Is `point` (2,) inside the polygon (n, 2)?  Points on the edge may fall either way (crossing number)."""
     x, y = point
-    x0, y0 = outline[:, 0], outline[:, 1]
-    x1, y1 = np.roll(x0, -1), np.roll(y0, -1)
+    x0, y0 = outline.T
+    x1, y1 = np.concatenate([outline[1:], outline[:1]]).T
     spans = (y0 > y) != (y1 > y)
     left = (x1 - x0) * (y - y0) > (x - x0) * (y1 - y0)
     return bool(np.count_nonzero(spans & (left == (y1 > y0))) % 2)

@@ -193,7 +193,7 @@ def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
 
 def outside(x: Array, y: Array, outline: Array) -> Array:
     """How far places, with x and y of any shape, are outside of a convex outline (m, 2), counter-clockwise; negative within."""
-    ahead = np.roll(outline, -1, axis=0) - outline
+    ahead = np.concatenate([outline[1:], outline[:1]]) - outline
     ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
     far = -np.inf
     for (left, top), (along, down) in zip(outline, ahead, strict=True):  # sides are few: faster than all at once

@@ -67,8 +67,8 @@ def rays(pixels: Array, camera: Camera, lens: Lens) -> Array:
     return directions
 
 
-def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float = 0.0) -> Array:
-    """Table points (n, 2) in mm where the rays of pixels (n, 2) meet the plane z = `z_mm`."""
+def on_plane(pixels: Array, camera: Camera, lens: Lens, z_mm: float | Array = 0.0) -> Array:
+    """Table points (n, 2) in mm where the rays of pixels (n, 2) meet the plane z = `z_mm`, or each its own (n,)."""
     directions = rays(pixels, camera, lens)
     eye = camera.eye_mm
     points: Array = eye[:2] + directions[:, :2] * ((z_mm - eye[2]) / directions[:, 2])[:, None]
@@ -86,14 +86,19 @@ def moved_lens(lens: Lens, by: Array) -> Lens:
 
 def place_covariance(point_mm: Array, camera: Camera, lens: Lens) -> Array:
     """How the uncertainty of the camera's place, and of its lens, moves what is seen at a table point (3,): (2, 2) mm2, at its height."""
-    (shifts,) = place_shifts(point_mm[None, :2], float(point_mm[2]), camera, lens)
-    return np.asarray(shifts @ shifts.T)
+    return np.asarray(place_covariances(point_mm[None], camera, lens)[0])
 
 
-def place_shifts(points_mm: Array, z_mm: float, camera: Camera, lens: Lens) -> Array:
-    """How far table points (n, 2) at a height are read elsewhere by each independent cause, 1 sigma, in the camera's place and its
-    lens: (n, 2, k) mm."""
-    pixels = project(np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), camera, lens)
+def place_covariances(points_mm: Array, camera: Camera, lens: Lens) -> Array:
+    """`place_covariance` of many points (n, 3): (n, 2, 2) mm2."""
+    shifts = place_shifts(points_mm[:, :2], points_mm[:, 2], camera, lens)
+    return np.asarray(shifts @ shifts.transpose(0, 2, 1))
+
+
+def place_shifts(points_mm: Array, z_mm: float | Array, camera: Camera, lens: Lens) -> Array:
+    """How far table points (n, 2) at a height, or each at its own (n,), are read elsewhere by each independent cause, 1 sigma, in the
+    camera's place and its lens: (n, 2, k) mm."""
+    pixels = project(np.column_stack([points_mm, np.broadcast_to(z_mm, len(points_mm))]), camera, lens)
     return np.stack([on_plane(pixels, there, other, z_mm) - points_mm for there, other in _one_sigma_away(camera, lens)], axis=2)
 
 

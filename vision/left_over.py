@@ -17,6 +17,8 @@ HAND_BASES2 = 1.5
 """An arm that shows over more of the board than this, in squares of the smallest base, is over it."""
 UNREAD_SHARE = 0.35
 """A patch left over is something unread if it is this share of the smallest piece's face."""
+RIM_CELLS = 1
+"""What is left over in strips no wider than this is the rim of a piece, or of its shadow: worth another look, but nothing unread."""
 
 
 def hand_over(sight: Sight, setup: Setup) -> bool:
@@ -28,8 +30,9 @@ def hand_over(sight: Sight, setup: Setup) -> bool:
     return bool(np.count_nonzero(sight.arms & (board > 0)) * cell_mm**2 > least)
 
 
-def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> Array:
-    """Middles (n, 2) mm of what looks like pieces and is explained by none of those told, nor by a disc."""
+def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo, rim_cells: int = 0) -> Array:
+    """Middles (n, 2) mm of what looks like pieces and is explained by none of those told, nor by a disc; strips no wider than
+    `rim_cells` are left out."""
     eye = photo.camera.eye_mm
     left = sight.pieces.astype(np.uint8)
     for piece in pieces:
@@ -38,6 +41,7 @@ def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo) -> Array:
         if one.is_disc:
             turns = np.linspace(0, 2 * np.pi, 24)
             _fill(left, one.middle_mm + 0.5 * one.base_mm * np.column_stack([np.cos(turns), np.sin(turns)]), sight, 0)
+    left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((rim_cells + 1, rim_cells + 1))), np.uint8)
     cell_mm = STRIDE * sight.view.step_mm
     least = UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
     count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)

@@ -8,7 +8,7 @@ from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
-from vision.camera import place_covariance, refocused
+from vision.camera import place_covariances, refocused
 from vision.frame import Frame
 from vision.photo import Photo
 from vision.reader import TableReader
@@ -68,19 +68,22 @@ def _inside(one: Reading, outline: Array) -> bool:
 
 def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
     """Pieces as they are told, one that stands on another right after it."""
-    pieces: list[SeenPiece] = []
+    if not readings:
+        return ()
+    told: list[tuple[Reading, int | None]] = []
     for one in readings:
         if one.under is not None:
-            pieces.append(_piece(one.under, photo, None))
-        pieces.append(_piece(one, photo, None if one.under is None else len(pieces) - 1))
-    return tuple(pieces)
+            told.append((one.under, None))
+        told.append((one, None if one.under is None else len(told) - 1))
+    middles = np.array([one.guess.solid.vertices_mm.mean(axis=0) for one, _ in told]).reshape(-1, 3)
+    of_place = place_covariances(middles, photo.camera, photo.setup.camera)
+    return tuple(_piece(one, on, by_place, photo.setup.colours) for (one, on), by_place in zip(told, of_place, strict=True))
 
 
-def _piece(one: Reading, photo: Photo, on: int | None) -> SeenPiece:
-    guess, colours = one.guess, photo.setup.colours
-    best = int(one.chances.argmax())
+def _piece(one: Reading, on: int | None, by_place: Array, colours: tuple[str, ...]) -> SeenPiece:
+    guess, best = one.guess, int(one.chances.argmax())
     covariance = MISFIT**2 * one.covariance[:3, :3] + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
-    covariance[:2, :2] += place_covariance(guess.solid.vertices_mm.mean(axis=0), photo.camera, photo.setup.camera)
+    covariance[:2, :2] += by_place
     return SeenPiece(
         colours[best],
         guess.size.name,

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Tiles, within
+from table.boards import Tiles
 from table.setup import Setup
 from table.solids import POSES, Array
 from vision.camera import outline_px
@@ -22,11 +22,11 @@ from vision.dice_cube import Cube
 from vision.finder import Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
-from vision.left_over import hand_over, left_over, unread
-from vision.photo import Photo
+from vision.left_over import RIM_CELLS, hand_over, left_over, unread
+from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
-from vision.second_look import BASE_PX, QUARTERS, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_twice
+from vision.second_look import BASE_PX, BLURRED, QUARTERS, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
 from vision.spots import SURE_CHANCE, Company, Laid, Spot, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
@@ -77,7 +77,8 @@ class TableReader:
         pieces = [spot.best for spot in spots]
         tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
         doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
-        left = unread(left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo), doubtful, pieces, photo)
+        unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
+        left = unread(unexplained, doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))
         told = None if dice is None else tuple(map(told_die, dice))
         return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles, told)
@@ -121,9 +122,20 @@ class _Last:
 
 
 def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:
-    inside = np.zeros(mask.shape, np.uint8)
-    cv2.fillPoly(inside, [np.rint(outline_px).astype(np.int32)], 1)
-    return bool(mask[inside > 0].any())
+    """Is the mask set anywhere in a convex outline (n, 2)?"""
+    corners = np.rint(outline_px).astype(np.int32)
+    left, top = np.maximum(corners.min(axis=0), 0)
+    right, bottom = np.maximum(corners.max(axis=0) + 1, 0)
+    part = mask[top:bottom, left:right]
+    inside = np.zeros(part.shape, np.uint8)
+    cv2.fillPoly(inside, [corners - np.array([left, top], np.int32)], 1)
+    return bool(part[inside > 0].any())
+
+
+def _is_set(mask: NDArray[np.uint8], pixel: Array) -> bool:
+    """Is the mask set at a pixel (2,)?  Beyond it nothing is."""
+    column, row = (int(value) for value in np.rint(pixel))
+    return 0 <= row < mask.shape[0] and 0 <= column < mask.shape[1] and bool(mask[row, column])
 
 
 def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid]:
@@ -132,14 +144,21 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     Where one is known to lie `still`, nothing is looked for.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
-    outlines = [silhouette(one.best.solid, photo.camera.eye_mm) for one in still]
-    found = [one for one in sight.found if not one.is_disc and not any(within(outline, one.middle_mm) for outline in outlines)]
+    taken = np.zeros(sight.view.code.shape[:2], np.uint8)
+    for one in still:
+        cv2.fillPoly(taken, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
+    found = [one for one in sight.found if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])]
     looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, setup.colours)
     if habit.max() > USUAL:
         usual = POSES[int(habit.argmax())]
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
     laid = each_once([*still, *lay(looked, habit, photo, sight)])
+    blurred = [one for one in laid if one.looked.blur > BLURRED and all(one is not other for other in still)]
+    if blurred:
+        clearer = [look_from_all_sides(one.looked, sight.view, setup.colours) for one in blurred]
+        laid = [one for one in laid if all(one is not other for other in blurred)]
+        laid = each_once(laid + lay(clearer, habit, photo, sight))
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX

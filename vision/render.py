@@ -24,7 +24,7 @@ from vision.scene_grid import Box, Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs, limb_points
 from vision.scene_order import draw_order
-from vision.scene_pieces import Around, draw_piece, passes
+from vision.scene_pieces import Around, draw_piece, grain, passes
 from vision.scene_shadow import Shadow, cast_limb_shadow, limb_shadow_mm, shadow_of
 from vision.scene_slabs import draw_slab
 
@@ -157,7 +157,7 @@ class Renderer:
         """Light in a box of the picture, limbs left out."""
         out, part = self._ground[box].copy(), self._grid.crop(box)
         for body in bodies:
-            self._ground_shadow(body).cast(out, passes(body), part)
+            self._ground_shadow(body).cast(out, passes(body), part, grain(body))
         around = Around(self._ground, self._grid, 0.0, self._table_rgb)
         near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
         for body in draw_order(near, self.camera.eye_mm):

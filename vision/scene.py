@@ -46,7 +46,8 @@ class ScenePiece:
 
     `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1 does.  `dye` is the colour that
     it really has, ALBEDO's if None.  `gloss` is 0 for a rough surface, 1 for a polished one; `glitter` is how uneven light is in
-    see-through plastic.
+    see-through plastic, `grain` how uneven the light is that comes through it, `bent` how much its faces differ as it bends light,
+    and `rims` how much its edges shine, all as a share of what is usual but `grain` and `bent`, which are logarithms.
     """
 
     solid: Solid
@@ -57,6 +58,9 @@ class ScenePiece:
     dye: Rgb | None = None
     gloss: float = 0.6
     glitter: float = 0.5
+    grain: float = 0.0
+    bent: float = 0.0
+    rims: float = 1.0
 
     def __post_init__(self) -> None:
         if self.colour not in COLOURS:

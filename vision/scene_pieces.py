@@ -26,6 +26,8 @@ MIRROR_MM = 600.0
 """What is farther away than this is not mirrored."""
 INNER_EDGES = 0.45
 """How much of an outer edge's light an edge of the inside catches."""
+BENT = 0.6
+"""Light that a face mirrors within, as a share of what an opaque one would send back."""
 BOUNCE: float = 0.15
 """Light from the table on a face that looks down, as a share of all light."""
 
@@ -36,6 +38,11 @@ def passes(body: Body) -> Rgb:
         return (0.0, 0.0, 0.0)
     r, g, b = 0.75 * tint(body)
     return float(r), float(g), float(b)
+
+
+def grain(body: Body) -> float:
+    """How unevenly light comes through a body, beyond what is usual."""
+    return body.grain if isinstance(body, ScenePiece) else 0.0
 
 
 def tint(piece: ScenePiece) -> Array:
@@ -96,7 +103,8 @@ class _Shell:
         self.facing = [face for face in (BASE, *SIDES) if self._facing(face)]
         self.away = [face for face in (BASE, *SIDES) if not self._facing(face)] if piece.see_through else []
         self.strips = self._edge_strips()
-        self.sparkle = self._sparkle()
+        self.sparkle = self._uneven(self.piece.glitter, ())
+        self.grains = self._uneven(self.piece.grain, (1,)) if self.piece.grain else np.ones_like(self.sparkle)
 
     def layer(self, faces: Sequence[tuple[int, ...]]) -> Layer:
         """Mixture of the faces on one side of the piece, each pixel by the share of each face in it."""
@@ -153,9 +161,18 @@ class _Shell:
             return np.zeros_like(added, np.float32), added.astype(np.float32)
         sight = self.part.camera.eye_mm - middle
         facing = abs(float(sight @ normal)) / float(np.linalg.norm(sight))
-        through = tint(self.piece) ** (1 / max(facing, 0.35))
-        added = back * (0.16 + 0.55 * strips) * self.sparkle[..., None] + mirrored
+        more, light_from_elsewhere = self._bent(face)
+        through = more * tint(self.piece) ** (1 / max(facing, 0.35)) * self.grains[..., None]
+        strips = self.piece.rims * strips
+        added = (back * (0.16 + 0.55 * strips + light_from_elsewhere)) * self.sparkle[..., None] + mirrored
         return (through * (1 - 0.45 * strips) * (1 - mirror)).astype(np.float32), added.astype(np.float32)
+
+    def _bent(self, face: tuple[int, ...]) -> tuple[float, float]:
+        """By how much a face lets more light through than others, and what it adds, as light is bent and mirrored within the plastic."""
+        if not self.piece.bent:
+            return 1.0, 0.0
+        more, other = self._own_rng(face).normal(0.0, self.piece.bent, 2)
+        return float(np.exp(min(more, 0.3))), BENT * max(0.0, float(other))
 
     def _mirror(self, middle: Array, normal: Array) -> tuple[Colours, Colours]:
         """The share (h, w, 1) of light that a face mirrors at each pixel (Schlick), and the light (h, w, 3) that it so adds."""
@@ -202,14 +219,15 @@ class _Shell:
         strip: Plane = np.clip(half_px + np.float32(0.5) - beside, 0, 1) * min(1.0, float(half_px) * 2)
         return strip
 
-    def _sparkle(self) -> Plane:
-        """Uneven glitter of see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
-        place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
-        rng = np.random.default_rng([self.stage.seed, *place.tolist()])
+    def _uneven(self, strength: float, kind: tuple[int, ...]) -> Plane:
+        """How uneven glitter makes light in see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
         (v0, v1), (u0, u1) = self.part.span(self.world, 3.0)
-        grains = cv2.GaussianBlur(rng.standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6)
+        grains = cv2.GaussianBlur(self._own_rng(kind).standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6)
         rows, columns = self.part.x.shape
-        sparkle: Plane = np.exp(np.float32(3.0 * self.piece.glitter) * grains - np.float32(1.1 * self.piece.glitter**2)).astype(np.float32)[
-            -v0 : rows - v0, -u0 : columns - u0
-        ]
-        return sparkle
+        uneven: Plane = np.exp(np.float32(3.0 * strength) * grains - np.float32(1.1 * strength**2)).astype(np.float32)
+        return uneven[-v0 : rows - v0, -u0 : columns - u0]
+
+    def _own_rng(self, kind: tuple[int, ...]) -> np.random.Generator:
+        """Chance of this piece in this place."""
+        place = np.abs(np.round(self.world * 100)).astype(np.int64).ravel()
+        return np.random.default_rng([self.stage.seed, *place.tolist(), *kind])

@@ -75,8 +75,9 @@ class Shadow:
         x1, y1 = self.corner_mm + self.texel_mm * np.array(self.lost.shape[1::-1])
         return np.array([[x, y, self.z_mm] for x, y in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))])
 
-    def cast(self, out: Colours, passes: Rgb, grid: Grid) -> None:
-        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body, unevenly as through plastic."""
+    def cast(self, out: Colours, passes: Rgb, grid: Grid, grain: float = 0.0) -> None:
+        """Darken `out` (h, w, 3); `passes` is the share of light that comes through the body, unevenly as through plastic, and more
+        so with its `grain`."""
         box = grid.around(self.reach_mm(), 4.0)
         if box is None:
             return
@@ -85,18 +86,18 @@ class Shadow:
         lost = np.asarray(cv2.remap(self.lost, (x - x0) * scale, (y - y0) * scale, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT), np.float32)
         if any(passes):
             step = np.float32(1 / GLINT_MM)
-            lost *= 1 - cv2.remap(_glints(), x * step, y * step, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)[..., None] * np.array(
+            lost *= 1 - cv2.remap(_glints(grain), x * step, y * step, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)[..., None] * np.array(
                 passes, np.float32
             )
         out[box] *= 1 - lost
 
 
-@lru_cache(maxsize=1)
-def _glints() -> Plane:
+@lru_cache(maxsize=8)
+def _glints(grain: float) -> Plane:
     """How unevenly plastic throws light on the table, mean 1, on a seamless tile."""
     noise = np.random.default_rng(4).standard_normal((256, 256), dtype=np.float32)
     smooth = cv2.GaussianBlur(np.tile(noise, (3, 3)), (0, 0), 1.3)[256:512, 256:512]
-    uneven = np.exp(np.float32(0.35) * smooth / smooth.std())
+    uneven = np.exp(np.float32(0.35 + grain) * smooth / smooth.std())
     glints: Plane = (uneven / uneven.mean()).astype(np.float32)
     return glints
 

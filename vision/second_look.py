@@ -30,11 +30,15 @@ the logarithm of that figure's doubt; vertices (5, 2) from the middle of the cro
 Doubts are scales of a Laplace distribution."""
 IN_A_MIRROR = [3, 2, 1, 0, 4]
 """The vertices of a piece that lies along the columns, counted in its mirror image."""
+TURNED = [[0, 1, 2, 3], [3, 0, 1, 2], [2, 3, 0, 1], [1, 2, 3, 0]]
+"""Corners of the base of a piece that stands, counted from each."""
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Directions in which something that may lie anyhow is looked at, in degrees."""
 FAR_OFF = 0.1
 """A look whose middle is off by this share of the base, whose turn is by this in radians, or whose scale in the logarithm, is
 worth another one from where it should have been."""
+BLURRED = 0.12
+"""Where vertices are seen worse than this, in bases, the piece may lie or stand another way."""
 WORTH_ANOTHER = 0.05
 """Places where a piece is less likely than this are not looked at once more."""
 
@@ -80,6 +84,11 @@ class Looked:
     vertices_mm: Array
     sigma_mm: Array
 
+    @property
+    def blur(self) -> float:
+        """How badly the vertices are seen, 1 sigma in bases."""
+        return float(self.sigma_mm.mean() / np.exp(self.log_base))
+
 
 def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> list[Looked]:
     """A second look at each, as it is and in a mirror, as a pyramid's mirror image is one too: both together err less.
@@ -101,8 +110,8 @@ def _mirrored(answer: Array, like: Array) -> Array:
     vertices, doubts = answer[VERTICES].reshape(5, 2)[IN_A_MIRROR] * [1, -1], answer[VERTEX_DOUBT][IN_A_MIRROR]
     if POSES[int(like[POSE].argmax())] == "upright":
         corners = like[VERTICES].reshape(5, 2)[:4]
-        turn = min(range(4), key=lambda k: float(np.abs(np.roll(vertices[:4], k, axis=0) - corners).sum()))
-        vertices[:4], doubts[:4] = np.roll(vertices[:4], turn, axis=0), np.roll(doubts[:4], turn)
+        turned = min(TURNED, key=lambda order: float(np.abs(vertices[order] - corners).sum()))
+        vertices[:4], doubts[:4] = vertices[turned], doubts[turned]
     answer[VERTICES], answer[VERTEX_DOUBT] = vertices.ravel(), doubts
     return answer
 
@@ -117,6 +126,13 @@ def look_twice(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
     for k, one in zip(better, look_again(list(better.values()), view, colours), strict=True):
         looked[k] = replace(one, there=float(np.sqrt(looked[k].there * one.there)))
     return looked
+
+
+def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]) -> Looked:
+    """What is seen best of looks at the same thing as if it lay any way or stood; the chance of there being a piece is that of both looks."""
+    cuts = [cut for pose in POSES[:2] for cut in cuts_as(pose, looked, view)]
+    best = min(look_twice(cuts, view, colours), key=lambda one: one.blur)
+    return replace(best, there=float(np.sqrt(looked.there * best.there))) if best.blur < looked.blur else looked
 
 
 def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:

@@ -20,7 +20,7 @@ from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
 from vision.second_look import Looked
 
-SURE_CHANCE, LEAST_CHANCE = 0.5, 0.25
+SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
 """Where a piece is less likely than the first none is told, but something unread; than the second, nothing."""
 LEAST_THERE = 0.02
 """What the second look thinks less likely than this is not even laid out."""

@@ -198,8 +198,9 @@ class Look:
 
     @cached_property
     def _ghosts(self) -> list[int]:
-        """What is not sure to stand there, where something was before that was no pyramid."""
-        return [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
+        """What is not sure to stand there, where something was before that was no pyramid, and where no pyramid was."""
+        unsure = [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
+        return [k for k in unsure if all(moved(was, self.now.pieces[k]) for was in self.stood.values())]
 
     @cached_property
     def _missed(self) -> Array:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import lying, upright
-from vision.close_look import BASE_PX, CROP_PX, MIDDLE_PX, Straight, drawn, look_closely, straight
+from vision.close_look import BASE_PX, CROP_PX, MIDDLE_PX, OFF, Straight, drawn, look_closely, straight
 from vision.fiducials import locate
 from vision.hypothesis import Hypothesis, cast_down
 from vision.photo import FlatView, Photo
@@ -117,3 +117,20 @@ def test_practice_pieces_show_what_they_are_said_to_be():
         assert off.shape == (3,)
         middle = first.view.pixels(cast_down(first.solid.vertices_mm, first.eye_mm))
         np.testing.assert_allclose((middle[:4].mean(axis=0) + middle[4]) / 2, np.full(2, (close.SIDE_PX - 1) / 2), atol=1e-6)
+        assert np.median([np.abs(fit.vertices_mm - first.solid.vertices_mm).max() for fit in first.fits]) < 0.3 * first.view.step_mm * close.BASE_PX
+
+
+@pytest.mark.parametrize("pose", ["upright", "lying"])
+def test_a_lesson_says_by_how_much_a_piece_is_off(pose):
+    close = pytest.importorskip("vision.training.close", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    solid = (upright if pose == "upright" else lying)(LARGE, 5.0, 8.0, 25.0)
+    elsewhere = (upright if pose == "upright" else lying)(LARGE, 6.0, 8.0, 28.0)
+    side = close.SIDE_PX * 0.6 / 2
+    near = close.Near(FlatView(np.zeros((close.SIDE_PX, close.SIDE_PX, 3), np.uint8), -side, side, 0.6), solid, pose, EYE, (elsewhere,))
+    offs = {tuple(np.round(close.lesson(near, np.random.default_rng(seed))[1], 3)) for seed in range(40)}
+    turns = [off[2] * np.degrees(OFF) for off in offs]
+    assert sum(abs(abs(turn) - 3.0) < 1e-2 for turn in turns) >= 2, "as it is and in the mirror"
+    middles = [cast_down(one.vertices_mm, EYE).mean(axis=0) for one in (elsewhere, solid)]
+    away = {round(float(np.hypot(*off[:2])) * OFF * LARGE.base_mm, 1) for off, turn in zip(offs, turns, strict=True) if abs(abs(turn) - 3.0) < 1e-2}
+    assert len(away) == 1, "the same from every side"
+    assert max(away) <= np.hypot(*(middles[1] - middles[0])) + 0.5 * LARGE.height_mm * np.radians(3.0)

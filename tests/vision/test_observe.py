@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -16,7 +17,7 @@ from vision.cameras.files import read_image
 from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
-from vision.left_over import left_over
+from vision.left_over import RIM_CELLS, left_over
 from vision.observe import observe
 from vision.photo import Photo
 from vision.render import Renderer
@@ -77,6 +78,20 @@ def test_what_no_piece_explains_is_told(read):
         assert len(more) <= 1
         assert all(np.hypot(*(place - guesses[k].solid.vertices_mm[:, :2].mean(axis=0))) < guesses[k].size.slant_mm for place in more)
     assert found >= 2
+
+
+def test_the_rim_of_a_shadow_is_nothing_unread(read):
+    case, frame, seen = read
+    photo = Photo(frame.image, seen.camera, case.setup)
+    sight = search(view_of(photo), case.setup.colours)
+
+    def told(width, rim_cells):
+        cells = np.zeros_like(sight.pieces)
+        cells[5 : 5 + width, 4:28] = True
+        cells[5:29, 4 : 4 + width] = True
+        return len(left_over(replace(sight, pieces=cells), [], photo, rim_cells))
+
+    assert [told(1, 0), told(1, RIM_CELLS), told(2, RIM_CELLS)] == [1, 0, 1]
 
 
 def size_of(case, piece):

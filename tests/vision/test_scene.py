@@ -207,6 +207,21 @@ def test_one_sees_the_board_through_see_through_plastic_only():
     assert contrast(True)[2] < 0.5 * contrast(True)[0], "yellow plastic lets less blue through than red"
 
 
+def test_grain_bent_light_and_rims_change_how_see_through_plastic_looks_and_not_where_it_is():
+    piece = ScenePiece(upright(LARGE, 100, 80, 20), "green", see_through=True, gloss=0.0)
+    opaque, plain = (Renderer(OPEN, PLACE).light(Scene(EVEN, (one,))) for one in (replace(piece, see_through=False), piece))
+    bare = Renderer(OPEN, PLACE).light(Scene(EVEN))
+    for otherwise in ({"grain": 0.5}, {"bent": 0.6}, {"rims": 0.0}):
+        light = Renderer(OPEN, PLACE).light(Scene(EVEN, (replace(piece, **otherwise),)))
+        again = Renderer(OPEN, PLACE).light(Scene(EVEN, (replace(piece, **otherwise),)))
+        assert np.array_equal(light, again)
+        changed = np.abs(light - plain).max(axis=2) > 0.01
+        assert changed.sum() > 50
+        assert not (changed & (np.abs(opaque - bare).max(axis=2) < 1e-3)).any(), "nothing changes beside the piece and its shadow"
+        same = replace(piece, see_through=False, **otherwise)
+        assert np.array_equal(Renderer(OPEN, PLACE).light(Scene(EVEN, (same,))), opaque), "opaque plastic has none of it"
+
+
 def test_shadows_fall_away_from_the_lamp_and_are_lighter_under_see_through_plastic():
     solid = upright(LARGE, 100, 80, 0)
     at = [np.round(project(np.array([[x, y, 0.0]]), PLACE, OPEN.camera)[0]).astype(int) for x, y in ((100, 60), (100, 105))]

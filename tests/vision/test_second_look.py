@@ -16,7 +16,7 @@ from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.render import Renderer
 from vision.scene_cases import random_case
-from vision.second_look import BASE_PX, CROP_PX, Cut, Looked, cut_of, cuts_as, look_again
+from vision.second_look import BASE_PX, CROP_PX, Cut, Looked, cut_of, cuts_as, look_again, look_from_all_sides
 
 
 @given(st.floats(0, 360), st.floats(0.5, 2.0), st.floats(90, 160), st.floats(90, 160))
@@ -105,3 +105,22 @@ def test_what_seems_to_lie_is_looked_at_as_if_it_stood_on_its_base():
     assert abs(level[1]) < 1e-6, "the edge that touches the board is level"
     assert np.linalg.norm(level) == pytest.approx(BASE_PX, rel=1e-3)
     assert [round(cut.turn_deg) % 90 for cut in cuts_as("lying", looked, view)] == [round(cut.turn_deg) % 90] * 4
+
+
+def test_what_was_looked_at_from_a_wrong_side_is_seen_better_from_another():
+    case = random_case("storm", 60002)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(2))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    view, colours = view_of(photo), case.setup.colours
+    lie = [cast_down(one.piece.solid.vertices_mm, photo.camera.eye_mm) for one in case.layout.placed if one.pose == "lying"]
+    astray, back = [], []
+    for corners in lie:
+        (base, tip), width = view.pixels(np.array([corners[:4].mean(axis=0), corners[4]])), np.linalg.norm(corners[1] - corners[2])
+        backwards = Cut((base + tip) / 2, float(np.degrees(np.arctan2(*(base - tip)[::-1]))), width / view.step_mm / BASE_PX)
+        (wrong,) = look_again([backwards], view, colours)
+        better = look_from_all_sides(wrong, view, colours)
+        assert better.blur <= wrong.blur
+        for looked, off in ((wrong, astray), (better, back)):
+            off.append(np.hypot(*(looked.vertices_mm - corners).T).mean() / width)
+    assert len(lie) > 4
+    assert np.median(back) < 0.1 < 0.5 * np.median(astray)

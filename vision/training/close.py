@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,18 +14,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
-from table.observation import Camera
-from table.setup import Lens, Setup
+from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose, Solid
 from vision import close_look
-from vision.camera import project
 from vision.close_look import LOG_SCALES, MIRRORED, OFF, SHIFT, SLANTS, TURN, drawn, rotation, straight
+from vision.edges import snap
 from vision.finder import relative
-from vision.frame import Image
+from vision.hypothesis import Hypothesis
 from vision.paper import paper_light
-from vision.photo import FlatView
+from vision.photo import FlatView, Photo
 from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
+from vision.scene import Scene
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import random_layout
 from vision.scene_tables import Kind
@@ -38,41 +38,63 @@ THROWS, LAYOUTS = 5, 3
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
 """See-through pieces on chessboards and open ground are the hardest."""
 GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
-"""Plastics differ far more than one maker's."""
+GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
+CLEAR, RIMLESS = 0.35, 0.4
+"""Plastics differ far more than one maker's: this share of tables has some without grain, that share of the others some without shining
+edges."""
 EDGE_PX = 4
 """Pieces nearer to the edge of the picture are not kept."""
+LEVEL_MM = 0.05
+"""What lies less level is not put on its edges."""
 APART_BASES, TURNED_DEG, LEAST_OFF, MOST_OFF = 0.09, 6.0, 0.08, 0.8
 """How far hypotheses are off, 1 sigma, times a factor between the last two, all its logarithms alike."""
-ASTRAY, ASTRAY_TIMES = 0.06, 2.2
-"""Share of hypotheses that are so much farther off."""
+ASTRAY, ASTRAY_TIMES = 0.1, 5.0
+"""Share of hypotheses that are farther off, up to so many times, all logarithms alike."""
 FREEDOM = 4.0
 """Of Student's distribution, which forgives a few that cannot be told."""
 LEAST_SCALE, MOST_SCALE = -3.0, 6.0
 BANK = 1 << 22
 
 
+FITS, FITTED = 3, 0.6
+"""So often edges are asked where a piece is, each time from another start; and the share of lessons that begin where they have it: what
+leads edges astray is what a close look is for."""
+START_BASES, START_DEG, STARTS = 0.06, 4.0, (0.35, 2.2)
+"""How far off edges start, 1 sigma, times a factor between the last two; they are told a little more."""
+TOLD = 1.3
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Near:
-    """A piece that stands or lies, the picture around it laid flat, and the eye (3,) mm that saw it."""
+    """A piece that stands or lies, the picture around it laid flat, the eye (3,) mm that saw it, and where edges have it."""
 
     view: FlatView
     solid: Solid
     pose: Pose
     eye_mm: Array
+    fits: tuple[Solid, ...]
+
+
+def plastic(rng: np.random.Generator) -> dict[str, Any]:
+    """What the pieces of a table are made of, as `ScenePiece` has it."""
+    made_of: dict[str, Any] = {name: float(rng.uniform(*span)) for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))}
+    if rng.random() < CLEAR:
+        return made_of
+    rims = 0.0 if rng.random() < RIMLESS else float(rng.uniform(*RIMS))
+    return made_of | {"grain": float(rng.uniform(*GRAIN)), "bent": float(rng.uniform(*BENT)), "rims": rims}
 
 
 def free_pieces(seed: int) -> Iterator[Near]:
     """The pieces of one made-up table with random print."""
     rng = np.random.default_rng([seed, 17])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
-    table.depth = float(rng.uniform(*DEPTH))
-    glitter, gloss = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS))
+    made_of = plastic(rng)
     for _ in range(THROWS):
         table.throw()
-        table.placed = [(replace(piece, glitter=glitter, gloss=gloss), pose) for piece, pose in table.placed]
+        table.placed = [(replace(piece, **made_of), pose) for piece, pose in table.placed]
         light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
         paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
-        yield from _near([(piece, POSES[pose]) for piece, pose in table.placed], table.picture(), table.camera, table.setup, paper)
+        yield from _near([(piece.solid, POSES[pose]) for piece, pose in table.placed], Photo(table.picture(), table.camera, table.setup), paper, rng)
 
 
 def board_pieces(seed: int) -> Iterator[Near]:
@@ -82,55 +104,89 @@ def board_pieces(seed: int) -> Iterator[Near]:
     setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
     ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
     camera, renderer = replace(case.camera, fiducials_seen=ids), Renderer(setup, case.camera)
-    glitter, gloss, depth = (float(rng.uniform(*span)) for span in (GLITTER, GLOSS, DEPTH))
+    made_of = plastic(rng)
     for k in range(LAYOUTS):
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
-        pieces = [replace(one.piece, glitter=glitter, gloss=gloss, depth=depth) for one in layout.placed]
+        pieces = [replace(one.piece, **made_of) for one in layout.placed]
         picture = renderer.picture(Scene(case.stage, tuple(pieces), limbs, layout.slabs), rng)
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
-        photo = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
-        poses = [one.pose for one in layout.placed]
-        yield from _near(list(zip(pieces, poses, strict=True)), photo, camera, setup, paper_light(photo, camera, setup))
+        photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
+        placed = [(piece.solid, one.pose) for piece, one in zip(pieces, layout.placed, strict=True)]
+        yield from _near(placed, photo, paper_light(photo.image, camera, setup), rng)
 
 
-def _near(placed: list[tuple[ScenePiece, Pose]], picture: Image, camera: Camera, setup: Setup, paper: Array) -> Iterator[Near]:
-    lens, half = setup.camera, (SIDE_PX - 1) / 2
-    for piece, pose in placed:
-        seen = project(piece.solid.vertices_mm, camera, lens)
+def _near(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:
+    lens, eye, half = photo.setup.camera, photo.camera.eye_mm, (SIDE_PX - 1) / 2
+    outlines = [photo.silhouette(solid) for solid, _ in placed]
+    for k, (solid, pose) in enumerate(placed):
+        seen = photo.pixels(solid.vertices_mm)
         if pose == "leaning" or (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
             continue
-        where = straight(piece.solid, pose, camera.eye_mm)
+        where = straight(solid, pose, eye)
         step_mm = where.step_mm * close_look.BASE_PX / BASE_PX
         left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
-        place = FlatView(picture, float(left), float(top), step_mm)
-        there = partial(_seen_at, place, camera, lens)
-        flat = close_look.laid_flat(picture, SIDE_PX, there, cv2.INTER_CUBIC)
-        yield Near(replace(place, code=relative(flat, paper)), piece.solid, pose, camera.eye_mm)
+        place = FlatView(photo.image, float(left), float(top), step_mm)
+        flat = close_look.laid_flat(photo.image, SIDE_PX, partial(_seen_at, place, photo), cv2.INTER_CUBIC)
+        others = outlines[:k] + outlines[k + 1 :]
+        yield Near(replace(place, code=relative(flat, paper)), solid, pose, eye, tuple(_fits(solid, pose, photo, others, rng)))
 
 
-def _seen_at(view: FlatView, camera: Camera, lens: Lens, pixels: Array) -> Array:
-    """Where a camera sees pixels (n, 2) of a view."""
-    return project(np.column_stack([view.millimetres(pixels), np.zeros(len(pixels))]), camera, lens)
+def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:
+    """Where a photograph shows pixels (n, 2) of a view."""
+    return photo.pixels(np.column_stack([view.millimetres(pixels), np.zeros(len(pixels))]))
+
+
+def _fits(solid: Solid, pose: Pose, photo: Photo, hidden_by: list[Array], rng: np.random.Generator) -> Iterator[Solid]:
+    """Where edges have a piece, from a few starts; none where it does not lie level."""
+    true = _hypothesis(solid, pose)
+    if np.abs(true.solid.vertices_mm - solid.vertices_mm).max() > LEVEL_MM:
+        return
+    for _ in range(FITS):
+        sigma = float(np.exp(rng.uniform(*np.log(STARTS)))) * np.array([START_BASES * true.size.base_mm, START_BASES * true.size.base_mm, START_DEG])
+        start = true.at(true.parameters + rng.normal(0, sigma))
+        placed = snap(start, np.diag((TOLD * sigma) ** 2), photo, hidden_by, None)
+        yield (start if placed is None else placed.guess).solid
+
+
+def _hypothesis(solid: Solid, pose: Pose) -> Hypothesis:
+    """The hypothesis whose solid this is, of a size of its own, if it stands or lies level."""
+    corners = solid.vertices_mm
+    size = PieceSize("its own", float(np.linalg.norm(corners[1] - corners[0])), float(np.linalg.norm(corners[4] - corners[:4].mean(axis=0))))
+    place = corners[:4].mean(axis=0) if pose == "upright" else corners[1:3].mean(axis=0)
+    way = corners[1] - corners[0] if pose == "upright" else corners[4] - place
+    x, y, z = (float(value) for value in place)
+    return Hypothesis(size, pose, x, y, float(np.degrees(np.arctan2(way[1], way[0]))), z_mm=z)
 
 
 def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is, and how far it is off (3,)."""
-    true, where = near.solid.vertices_mm, straight(near.solid, near.pose, near.eye_mm)
-    middle, base_mm = where.middle_mm, where.step_mm * close_look.BASE_PX
-    factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF)))) * (ASTRAY_TIMES if rng.random() < ASTRAY else 1.0)
-    turn = float(np.radians(rng.normal(0, TURNED_DEG * factor)))
-    there = true.copy()
-    there[:, :2] = (true[:, :2] - middle) @ rotation(turn).T + middle + rng.normal(0, APART_BASES * factor, 2) * base_mm
-    guess = Solid(there)
-    cut = straight(guess, near.pose, near.eye_mm)
+    fitted = near.fits and rng.random() < FITTED
+    guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
+    cut, there = straight(guess, near.pose, near.eye_mm), straight(near.solid, near.pose, near.eye_mm)
+    period = np.pi / 2 if near.pose == "upright" else 2 * np.pi
+    turn = (there.turn_rad - cut.turn_rad + period / 2) % period - period / 2
     if near.pose == "upright":
         cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
-    back = true[4, :2] - cut.middle_mm - rotation(-turn) @ (there[4, :2] - cut.middle_mm)
+    tip, true_tip = guess.vertices_mm[4, :2], near.solid.vertices_mm[4, :2]
+    back = true_tip - cut.middle_mm - rotation(turn) @ (tip - cut.middle_mm)
     crop = cut.of(near.view.code, near.view.pixels).transpose(2, 0, 1)
-    seen, off = np.concatenate([crop, drawn(guess, cut, near.eye_mm)]), np.array([*(back @ cut.turned / base_mm), -turn]) / OFF
+    off = np.array([*(back @ cut.turned / (cut.step_mm * close_look.BASE_PX)), turn]) / OFF
+    seen = np.concatenate([crop, drawn(guess, cut, near.eye_mm)])
     if rng.random() < 0.5:
         seen, off = seen[:, ::-1], MIRRORED * off
     return np.ascontiguousarray(seen), off.astype(np.float32)
+
+
+def _moved(near: Near, rng: np.random.Generator) -> Solid:
+    """The piece a little beside where it is."""
+    where = straight(near.solid, near.pose, near.eye_mm)
+    factor = float(np.exp(rng.uniform(np.log(LEAST_OFF), np.log(MOST_OFF))))
+    if rng.random() < ASTRAY:
+        factor *= float(np.exp(rng.uniform(0, np.log(ASTRAY_TIMES))))
+    turn, shift = rotation(float(np.radians(rng.normal(0, TURNED_DEG * factor)))), rng.normal(0, APART_BASES * factor, 2)
+    there = near.solid.vertices_mm.copy()
+    there[:, :2] = (there[:, :2] - where.middle_mm) @ turn.T + where.middle_mm + shift * where.step_mm * close_look.BASE_PX
+    return Solid(there)
 
 
 class Tint:

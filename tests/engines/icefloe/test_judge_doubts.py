@@ -129,6 +129,21 @@ def test_a_pyramid_that_was_not_read_for_a_while(pond):
     assert game.judge(state, table.seen(fallen), before, table.board).moves == ("BS:a2-b1",)
 
 
+def test_a_pyramid_that_is_read_badly_beside_something_unread_is_no_ghost(pond):
+    """Its shadow was told as something unread when the last move was ruled on."""
+    state, table = pond(line())
+    at = table.stood["FA"].piece(np.zeros(2)).base_mm
+    shadow = at + np.array([4.0, 5.0])
+
+    def unsure(seen):
+        near = [np.hypot(*(piece.base_mm - at)) < 5 for piece in seen.pieces]
+        return replace(seen, pieces=tuple(replace(one, pose_probability=0.7) if is_fa else one for one, is_fa in zip(seen.pieces, near, strict=True)))
+
+    before = unsure(table.seen(unread_mm=(shadow,)))
+    table.put("BS", "b1")
+    assert game.judge(state, unsure(table.seen()), before, table.board).moves == ("BS:a2-b1",)
+
+
 def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     state, table = pond(line(mover="blue"))
     before = table.seen()
