@@ -251,8 +251,8 @@ Ice Boule nobody cheats, pieces are knocked, touch and roll off; a throw is as e
 pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
-rightly, and where nobody does anything for two minutes; {failed} ended
-with an error. A game took {cost} in one process; other programs may have run beside it.
+rightly, or where nobody does anything for two minutes; {failed} ended with an error. A game took {cost}
+in one process; other programs ran beside it.
 
 | game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
 |---|---|---|---|---|---|---|---|---|---|---|

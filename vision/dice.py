@@ -102,14 +102,14 @@ def lying_flat(cubes: Iterable[Cube], edges: EdgeMap) -> list[Cube]:
     return [cube for cube in laid if cube.agreement(edges) >= AGREES]
 
 
-def _level_mm(photo: Photo, corner: DiceCorner) -> float:
+def level_mm(photo: Photo, corner: DiceCorner) -> float:
     """Height of what the die is rolled on."""
     return photo.setup.fiducials.z_mm if corner.z_mm is None else corner.z_mm
 
 
 def top_view(photo: Photo, corner: DiceCorner, step_mm: float) -> TopView:
     """The corner, with room for a die that lies half over its edge."""
-    outline, top_mm = np.array(corner.outline_mm), _level_mm(photo, corner) + corner.edge_mm
+    outline, top_mm = np.array(corner.outline_mm), level_mm(photo, corner) + corner.edge_mm
     low, high = outline.min(axis=0) - corner.edge_mm, outline.max(axis=0) + corner.edge_mm
     w, h = np.ceil((high - low) / step_mm).astype(int)
     at = photo.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)), top_mm)
@@ -149,7 +149,7 @@ def squares(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.b
     rows, columns = np.nonzero(peaks)
     order = np.argsort(-best[rows, columns])[:most]
     places = view.start_mm + view.step_mm * np.column_stack([columns, -rows])[order]
-    z_mm, eye_mm = _level_mm(photo, corner), photo.camera.eye_mm
+    z_mm, eye_mm = level_mm(photo, corner), photo.camera.eye_mm
     return [Cube(place, float(turns[rows[k], columns[k]]), corner.edge_mm, z_mm, eye_mm) for k, place in zip(order, places, strict=True)]
 
 

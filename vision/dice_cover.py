@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from table.boards import within
 from table.observation import SeenDie
 from table.setup import CoverDice, DiceCorner
-from table.solids import Array
+from table.solids import Array, convex_hull
 from vision.changes import changed
-from vision.dice import COARSE, FINE, TopView, inside, lying_flat, squares, top_view
+from vision.dice import COARSE, FINE, TopView, inside, level_mm, lying_flat, squares, top_view
 from vision.dice_cube import Cube, edge_map
 from vision.finder import Sight
 from vision.hypothesis import cast_down
@@ -51,14 +51,17 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     return dice
 
 
-def without_dice(sight: Sight, dice: list[Cube]) -> Sight:
-    """The sight with nothing to be taken for a piece where a die lies."""
-    if not dice:
-        return sight
-    outlines, hidden = [die.outline() for die in dice], np.zeros(sight.pieces.shape, np.uint8)
-    for outline in outlines:
-        cv2.fillPoly(hidden, [sight.polygon(outline)], 1, shift=SUB_BITS)
-    found = tuple(one for one in sight.found if not any(within(outline, one.middle_mm) for outline in outlines))
+def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
+    """The sight with nothing to be taken for a piece where a die lies, nor where dice are rolled."""
+    outlines = [die.outline() for die in dice]
+    if (corner := photo.setup.dice_corner) is not None:
+        low_mm = level_mm(photo, corner)
+        outline = [(x, y, z_mm) for x, y in corner.outline_mm for z_mm in (low_mm, low_mm + corner.edge_mm)]
+        outlines.append(convex_hull(cast_down(np.array(outline), photo.camera.eye_mm)))
+    hidden = np.zeros(sight.pieces.shape, np.uint8)
+    for outline_mm in outlines:
+        cv2.fillPoly(hidden, [sight.polygon(outline_mm)], 1, shift=SUB_BITS)
+    found = tuple(one for one in sight.found if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines))
     return replace(sight, found=found, pieces=sight.pieces & (hidden == 0))
 
 

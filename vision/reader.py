@@ -60,7 +60,7 @@ class TableReader:
         dice = None
         if setup.cover_dice is not None and empty is not None:
             dice = last.dice if last and last.dice is not None and last.board_is_still(sight) else find_dice(photo, setup.cover_dice, sight, empty)
-        sight = without_dice(sight, dice or [])
+        sight = without_dice(sight, dice or [], photo)
         still = last.still(sight) if last else []
         known = last.spots if last else {}
         laid = lay_out(sight, photo, still)

@@ -122,30 +122,42 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
     if not ranking.layout().lead_in_doubt:
         yield ranking
         return
-    contenders = _contenders(ranking)
-    for size in range(1, len({ranking.lies[place].colour for place in contenders}) + 1):
-        for together in combinations(contenders, size):
-            inside = list(together)
-            outside = [k for k in range(len(ranking.lies)) if k not in inside]
-            if len({ranking.lies[place].colour for place in inside}) < size or ranking.equal[np.ix_(inside, outside)].any():
-                continue
-            nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
-            nearer[np.ix_(inside, outside)] = True
-            nearer[np.ix_(outside, inside)] = False
-            equal[np.ix_(inside, inside)] = ~np.eye(size, dtype=bool)
-            yield _ordered(ranking, inside + outside, nearer, equal)
+    groups = _contenders(ranking)
+    colours = np.array([lie.colour for lie in ranking.lies])
+    rivals = colours[:, None] != colours[None]
+    ways: dict[frozenset[str], list[int]] = {}
+    for together in (some for size in range(1, len(groups) + 1) for some in combinations(groups, size)):
+        inside = sorted(place for group in together for place in group)
+        # Nothing hangs on which pieces share the lead: one way for each set of colours will do.
+        ways.setdefault(frozenset(colours[inside].tolist()), inside)
+    for inside in sorted(ways.values(), key=lambda inside: len({*colours[inside]})):
+        outside = [k for k in range(len(ranking.lies)) if k not in inside]
+        nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
+        nearer[np.ix_(inside, outside)] = True
+        nearer[np.ix_(outside, inside)] = False
+        equal[np.ix_(inside, inside)] = rivals[np.ix_(inside, inside)]
+        yield _ordered(ranking, inside + outside, nearer, equal)
 
 
-def _contenders(ranking: Ranking) -> list[int]:
-    """Places of the pieces that may be the nearest of all: of each colour the first, and the first that was not said to
-    be equal to another colour's.
+def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
+    """Places of the pieces that may be the nearest of all, each with those that were said to be equal to it: of each colour the first,
+    and the first that was not said to be equal to another colour's.
     """
     linked = set(np.nonzero(ranking.equal)[0].tolist())
     places: list[int] = []
     for colour in dict.fromkeys(lie.colour for lie in ranking.lies):
         own, _ = ranking.places(colour)
         places += sorted({own[0], *[place for place in own if place not in linked][:1]})
-    return [place for place in places if not ranking.nearer[:, place].any()]
+    groups = dict.fromkeys(_said_equal(ranking, place) for place in places)
+    return [group for group in groups if not ranking.nearer[:, group].any()]
+
+
+def _said_equal(ranking: Ranking, place: int) -> tuple[int, ...]:
+    """The places that were said to be equal to one, itself among them, in order."""
+    group = {place}
+    while more := set(np.nonzero(ranking.equal[sorted(group)].any(axis=0))[0].tolist()) - group:
+        group |= more
+    return tuple(sorted(group))
 
 
 def _counts(ranking: Ranking) -> Iterator[Ranking]:

@@ -93,6 +93,10 @@ def _tell(look: Look, story: _Story) -> Verdict:
         what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
         return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
     if not story.moves:
+        if hidden := look.hidden(state.board):
+            x, y = hidden[0]
+            said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+            return CannotSee(code="icefloe.unread", said=said, player=state.next)
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
         return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next)

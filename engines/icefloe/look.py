@@ -106,6 +106,12 @@ class Look:
         nats = self.identity[:, [self.pyramids.index(pyramid) for pyramid in present]] + self._place_nats[:, list(present.values())]
         return _pairs(nats, self._spurious, self._missed[list(present.values())], tuple(present))
 
+    def hidden(self, board: Board) -> list[Array]:
+        """Places (2,) where something lies that cannot be read, on tiles whose pyramids were read before and are not all there now."""
+        matched = set(self.matched(board).values())
+        without = {floe.place for floe in board.floes for name in floe.pyramids if name in self.stood and name not in matched}
+        return [place for place in self.now.unread_mm if self._place(place) in without and not self._haunted(place)]
+
     @cached_property
     def free(self) -> dict[int, str]:
         """For pieces seen, by index, the pyramids that they are wherever they stand now."""

@@ -11,11 +11,13 @@ import pytest
 from engines import GAMES
 from referee.simulated_tables import KINDS, game_table
 from table.setup import load_table, save_table
+from table.solids import upright
 from vision.frame import Frame
 from vision.observe import observe
 from vision.reader import TableReader
 from vision.render import Renderer
 from vision.scene import Scene, SceneDie, ScenePiece
+from vision.scene_ground import table_z_mm
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,16 @@ def test_dice_are_looked_for_again_only_where_the_board_has_changed(drawn):
     first = dice(scene, 1)
     assert dice(replace(scene, dice=(*cover, replace(rolled, middle_mm=np.add(rolled.middle_mm, (5.0, 4.0, 0.0))))), 2) == first
     assert len(dice(replace(scene, dice=(*cover[1:], rolled)), 3)) == 1
+
+
+def test_nothing_is_taken_for_a_piece_where_dice_are_rolled(drawn):
+    """A die has a player's colour, and shape enough for a piece; here a piece stands for it, as that is read everywhere else."""
+    table, scene, renderer, _, state = drawn
+    x, y = np.mean(table.setup.dice_corner.outline_mm, axis=0)
+    piece = replace(scene.pieces[0], solid=upright(table.setup.sizes[0], x, y, 20.0, table_z_mm(table.setup)))
+    seen = observe(Frame(1, 0, renderer.picture(replace(scene, pieces=(*scene.pieces, piece)), np.random.default_rng(1))), table.setup, table.empty)
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
+    assert not seen.off_board
 
 
 def test_where_no_dice_lie_none_are_seen(drawn):

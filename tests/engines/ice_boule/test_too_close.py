@@ -200,3 +200,14 @@ def test_a_doubtful_second_place_waits_until_it_counts(tables, game):
     verdict = game.add(tables.beside("yellow", 20.05, 0, 15))
     assert isinstance(verdict, Accepted)
     assert game.document["pieces"] == "blue 5.00 < yellow 10.00 < blue 20.00 ~ yellow 20.05 ~ blue 20.10"
+
+
+def test_what_was_said_to_be_equal_may_still_lead(tables, game):
+    """A third piece comes as near: that it leads alone is not the only answer."""
+    game.add(tables.beside("blue", 0.2))
+    game.answer(game.add(tables.beside("yellow", 0.3, 90)), "Blue and yellow are equally near")
+    asked = game.add(tables.beside("yellow", 0.1, 180))
+    assert isinstance(asked, Ambiguous)
+    assert {choice.label for choice in asked.choices} == {"Yellow is nearest", "Blue and yellow are equally near"}
+    game.answer(asked, "Blue and yellow are equally near")
+    assert game.state.layout.leaders == {"blue", "yellow"}

@@ -112,7 +112,8 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     gone = game.judge(state, table.seen(), before, table.board)
     assert (gone.code, gone.differences) == ("icefloe.out_of_sync", ("FA is not seen on c2.",))
     unread = table.seen(unread_mm=(at,))
-    assert isinstance(game.judge(state, unread, before, table.board), Waiting)
+    hidden = game.judge(state, unread, before, table.board)
+    assert (type(hidden), hidden.said) == (CannotSee, "Something lies at (112, 92) mm that cannot be read. Show it more clearly.")
     assert isinstance(game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync), "it was there all the time"
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
