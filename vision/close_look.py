@@ -38,8 +38,6 @@ ANSWERS = SLANTS.stop
 """Of the answer: how far the piece is off along the rows of the crop and up its columns, and how far it is to be turned counter-clockwise
 about its middle, in OFF; and W, lower triangular, by the logarithms of its diagonal and its other figures by rows: W times an error
 has the unit matrix for covariance."""
-MIRRORED = np.array([1.0, -1.0, -1.0])
-"""Signs of shifts and turn in the mirror image."""
 ToPixels = Callable[[Array], Array]
 """Where a picture shows points (n, 2) of a plane: (n, 2) px."""
 
@@ -112,28 +110,24 @@ def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypo
         return []
     eye, paper = photo.camera.eye_mm, paper_light(photo.image, photo.camera, photo.setup)
     cuts = [straight(one.solid, one.pose, eye) for one in guesses]
-    asked = np.empty((2, len(guesses), 5, CROP_PX, CROP_PX), np.float32)
-    for k, (one, cut) in enumerate(zip(guesses, cuts, strict=True)):
+    asked = np.empty((len(guesses), 5, CROP_PX, CROP_PX), np.float32)
+    for seen, one, cut in zip(asked, guesses, cuts, strict=True):
         crop = cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
-        asked[0, k, :3] = relative(crop, paper).transpose(2, 0, 1)
-        asked[0, k, 3:] = drawn(one.solid, cut, eye)
-    asked[1] = asked[0, :, :, ::-1]  # a pyramid's mirror image is one too: both together err less
+        seen[:3], seen[3:] = relative(crop, paper).transpose(2, 0, 1), drawn(one.solid, cut, eye)
     network = taught("close_look")
-    network.setInput(asked.reshape(-1, *asked.shape[2:]) / 255)
-    answers = np.asarray(network.forward(), float).reshape(2, len(guesses), ANSWERS)
-    return [_moved(one, cut, *both) for one, cut, both in zip(guesses, cuts, answers.transpose(1, 0, 2), strict=True)]
+    network.setInput(asked / 255)
+    return [_moved(*told) for told in zip(guesses, cuts, np.asarray(network.forward(), float).reshape(-1, ANSWERS), strict=True)]
 
 
-def _moved(guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array) -> tuple[Hypothesis, Array]:
-    """What an answer to a crop and one to its mirror image say of a piece."""
-    off = OFF * (plain[:3] + MIRRORED * mirrored[:3]) / 2
-    spread = TOGETHER * OFF**2 * (_covariance(plain) + np.outer(MIRRORED, MIRRORED) * _covariance(mirrored)) / 2
-    base_mm = cut.step_mm * BASE_PX
+def _moved(guess: Hypothesis, cut: Straight, answer: Array) -> tuple[Hypothesis, Array]:
+    """What an answer to a crop says of a piece."""
+    off, base_mm = OFF * answer[:3], cut.step_mm * BASE_PX
     arm = rotation(float(off[TURN])) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
     place = cut.middle_mm + arm + base_mm * cut.turned @ off[SHIFT]
     jacobian = np.zeros((3, 3))
     jacobian[:2, :2], jacobian[:2, 2], jacobian[2, 2] = base_mm * cut.turned, (-arm[1], arm[0]), np.degrees(1.0)
-    return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), jacobian @ spread @ jacobian.T
+    spread = TOGETHER * OFF**2 * jacobian @ _covariance(answer) @ jacobian.T
+    return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), spread
 
 
 def _covariance(answer: Array) -> Array:

@@ -37,7 +37,7 @@ QUARTERS = (0.0, 90.0, 180.0, 270.0)
 FAR_OFF = 0.1
 """A look whose middle is off by this share of the base, whose turn is by this in radians, or whose scale in the logarithm, is
 worth another one from where it should have been."""
-BLURRED = 0.12
+BLURRED = 0.15
 """Where vertices are seen worse than this, in bases, the piece may lie or stand another way."""
 WORTH_ANOTHER = 0.05
 """Places where a piece is less likely than this are not looked at once more."""

@@ -17,7 +17,7 @@ from torch.nn.functional import avg_pool2d
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose, Solid
 from vision import close_look
-from vision.close_look import LOG_SCALES, MIRRORED, OFF, SHIFT, SLANTS, TURN, drawn, rotation, straight
+from vision.close_look import LOG_SCALES, OFF, SHIFT, SLANTS, TURN, drawn, rotation, straight
 from vision.edges import snap
 from vision.finder import relative
 from vision.hypothesis import Hypothesis
@@ -54,6 +54,8 @@ FREEDOM = 4.0
 """Of Student's distribution, which forgives a few that cannot be told."""
 LEAST_SCALE, MOST_SCALE = -3.0, 6.0
 BANK = 1 << 22
+MIRRORED = np.array([1.0, -1.0, -1.0])
+"""Signs of shifts and turn in the mirror image: a pyramid's is one too."""
 
 
 FITS, FITTED = 3, 0.6
