@@ -40,6 +40,8 @@ EDGES_TOGETHER = 3.0
 CLOSE_MM, CLEAR_MM = 0.15, 0.3
 """Where edges leave more doubt than the first about a place, 1 sigma, it is looked at closely; where both together leave more than the
 second, it is asked what the areas beside the edges look like."""
+AGREED = 2.0
+"""Squared distance, in their sigmas together, up to which edges and a close look speak of the same place."""
 SPREAD = 2.0
 """Photographs are not as practice sheets are: the second look's covariances are taken this much larger."""
 
@@ -197,21 +199,28 @@ def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list
 def _looked_at(
     tried: tuple[Tried, ...], look: tuple[Hypothesis, Array], rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None
 ) -> tuple[Tried, ...]:
-    """The likeliest moved on to the edges from what a close look, if it was at that, and vertices say together: where edges lie in
-    several places, as those of a piece and of its shadow, it knows which to believe."""
+    """The likeliest with what a close look says of it, if it was at that; where the two do not agree, it is moved on to the edges again from
+    what the look and vertices say: where edges lie in several places, as those of a piece and of its shadow, the look knows which to believe."""
     best, (seen, covariance) = tried[0], look
     if (seen.size, seen.pose) != (best.guess.size, best.guess.pose):
         return tried
-    guess, known = _together(next(one for one in rivals if (one.guess.size, one.guess.pose) == (seen.size, seen.pose)), seen, covariance)
-    placed = snap(guess, known, photo, hidden_by, around)
-    return (replace(best, guess=placed.guess, covariance=placed.covariance) if placed else replace(best, guess=guess, covariance=known), *tried[1:])
+    away = seen.away_from(best.guess)
+    if away @ np.linalg.solve(best.covariance + covariance, away) < AGREED:
+        guess, known = _together(best.guess, best.covariance, seen, covariance)
+    else:
+        vertices = next(one for one in rivals if (one.guess.size, one.guess.pose) == (seen.size, seen.pose))
+        guess, known = _together(vertices.guess, SPREAD * vertices.covariance, seen, covariance)
+        placed = snap(guess, known, photo, hidden_by, around)
+        if placed is not None:
+            guess, known = placed.guess, placed.covariance
+    return (replace(best, guess=guess, covariance=known), *tried[1:])
 
 
-def _together(vertices: Guess, seen: Hypothesis, covariance: Array) -> tuple[Hypothesis, Array]:
-    """What vertices and a close look, which has its own covariance (p, p), say of the place of a piece."""
-    trust = np.linalg.inv(covariance)
-    both = np.linalg.inv(np.linalg.inv(SPREAD * vertices.covariance) + trust)
-    return vertices.guess.at(vertices.guess.parameters + both @ trust @ seen.away_from(vertices.guess)), both
+def _together(guess: Hypothesis, covariance: Array, other: Hypothesis, others: Array) -> tuple[Hypothesis, Array]:
+    """Two places of a piece, each with its covariance (p, p), in one."""
+    trust = np.linalg.inv(others)
+    both = np.linalg.inv(np.linalg.inv(covariance) + trust)
+    return guess.at(guess.parameters + both @ trust @ other.away_from(guess)), both
 
 
 def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: Area | None) -> tuple[Tried, ...]:

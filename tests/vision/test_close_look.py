@@ -96,7 +96,7 @@ def test_pieces_laid_a_little_off_come_back_to_where_they_are(tables):
             after.append(np.abs(error))
             inside.append(error @ np.linalg.solve(covariance, error) < 7.81)
     assert len(after) > 20
-    assert (np.median(after, axis=0) < 0.3 * np.median(before, axis=0)).all()
+    assert (np.median(after, axis=0) < 0.4 * np.median(before, axis=0)).all()
     assert np.mean(inside) > 0.8, "the doubt that is told holds nearly all"
 
 
