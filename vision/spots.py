@@ -179,8 +179,8 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
 
 
 def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, edges
-    are asked again with what a close look says, and where doubt is left then, with the areas beside them too."""
+    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, a
+    close look has a say, and where doubt is left then, the areas beside the edges too."""
     tried = [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked]
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
     looks = dict(zip(unclear, look_closely([tried[k][0].guess for k in unclear], photo), strict=True))

@@ -140,7 +140,7 @@ def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:
 
 def _fits(solid: Solid, pose: Pose, photo: Photo, hidden_by: list[Array], rng: np.random.Generator) -> Iterator[Solid]:
     """Where edges have a piece, from a few starts; none where it does not lie level."""
-    true = _hypothesis(solid, pose)
+    true = _hypothesis(solid, pose, photo.camera.eye_mm)
     if np.abs(true.solid.vertices_mm - solid.vertices_mm).max() > LEVEL_MM:
         return
     for _ in range(FITS):
@@ -150,14 +150,12 @@ def _fits(solid: Solid, pose: Pose, photo: Photo, hidden_by: list[Array], rng: n
         yield (start if placed is None else placed.guess).solid
 
 
-def _hypothesis(solid: Solid, pose: Pose) -> Hypothesis:
+def _hypothesis(solid: Solid, pose: Pose, eye_mm: Array) -> Hypothesis:
     """The hypothesis whose solid this is, of a size of its own, if it stands or lies level."""
     corners = solid.vertices_mm
     size = PieceSize("its own", float(np.linalg.norm(corners[1] - corners[0])), float(np.linalg.norm(corners[4] - corners[:4].mean(axis=0))))
-    place = corners[:4].mean(axis=0) if pose == "upright" else corners[1:3].mean(axis=0)
-    way = corners[1] - corners[0] if pose == "upright" else corners[4] - place
-    x, y, z = (float(value) for value in place)
-    return Hypothesis(size, pose, x, y, float(np.degrees(np.arctan2(way[1], way[0]))), z_mm=z)
+    x, y, z = (float(value) for value in (corners[:4] if pose == "upright" else corners[1:3]).mean(axis=0))
+    return Hypothesis(size, pose, x, y, float(np.degrees(straight(solid, pose, eye_mm).turn_rad)), z_mm=z)
 
 
 def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
