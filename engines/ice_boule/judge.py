@@ -58,9 +58,14 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
     if whole is None:
         return _target_gone(state, seen, before)
     verdict = _judge_throw(look(state, whole, known))
-    if whole is not seen and isinstance(verdict, Ambiguous):
+    if whole is seen:
+        return verdict
+    if isinstance(verdict, Ambiguous):
         said = f"{_unseen(state)} {verdict.said}"
-        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]))
+        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]), table=whole)
+    if isinstance(verdict, Accepted):
+        said = f"{verdict.said} The {state.target} target is hidden, and taken to be where it was seen last, under the piece that stands there."
+        return replace(verdict, said=said, table=whole)
     return verdict
 
 
