@@ -39,13 +39,13 @@ def judge_throw(look: Look) -> Verdict:
     player = str(look.state.next)
     if look.first and (look.leftover or len(look.new) != 1):
         return _before_the_round(look, player)
+    if len(look.new) > 1 and (once := _seen_twice(look, player)) is not None:
+        return _one_or_two(once, player)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
         return _two(look, player)
     if strangers:
         return _stranger(look, strangers[0], player)
-    if len(look.new) > 1 and (once := _seen_twice(look)) is not None:
-        return _one_or_two(once, player)
     if len(look.new) > 1:
         return _taken_back(look, "storm.throw.two", f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.")
     if look.new:
@@ -169,24 +169,26 @@ def _two(look: Look, player: str) -> Verdict:
     return Accepted(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, moves=tuple(moves), evidence=_evidence(look, second))
 
 
-def _seen_twice(look: Look) -> Look | None:
-    """Of several new pieces all but one are in doubt and touch that one: the table with that one alone."""
+def _seen_twice(look: Look, player: str) -> Look | None:
+    """Of several new pieces one is the player's, and all others are in doubt and touch what surely lies there: the table with that one alone."""
     doubtful = [piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE]
-    sure = [piece for piece in look.new if piece not in doubtful]
-    if len(sure) != 1 or any(clearance(piece.solid, sure[0].solid).mm > LEAN_MM for piece in doubtful):
+    sure, there = ([piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there))
+    if [piece.colour for piece in sure] != [player]:
+        return None
+    if any(all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there) for piece in doubtful):
         return None
     pieces = tuple(piece for piece in look.seen if piece not in doubtful)
     return Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
 
 
 def _one_or_two(look: Look, player: str) -> Verdict:
-    """What was thrown was perhaps read twice: as it lies, and as something else beside it."""
+    """A piece was perhaps read twice: as it lies, and as something else beside it."""
     if (unread := unclear(look)) is not None:
         return unread
     piece = look.new[0]
     read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
     choices = [Choice(text, () if throw.again else (str(throw),)) for text, throw in read]
-    said = f"Did {player} throw one piece, or two? They are read so near to each other that it may be one."
+    said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
     common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "evidence": _evidence(look, piece)}
     return Ambiguous(code="storm.throw.two", said=said, choices=(*choices, Choice("Two: take them back", ())), **common)
 
