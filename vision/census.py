@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from table.boards import within
+from table.observation import SURE
 from table.setup import Setup
 from table.solids import Array
 from vision.areas import area
@@ -26,14 +27,18 @@ LEAST_CHANCE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Habit:
-    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most."""
+    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most.
+
+    With `apart` they never stand one in another: one more of a colour is told, if it is surely read, as it has no business there.
+    """
 
     poses: Array
     most: int
+    apart: bool = False
 
 
 HABITS = {
-    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3),
+    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3, apart=True),
     "icefloe": Habit(np.array([0.99, 0.005, 0.005]), 6),
     "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
 }
@@ -48,8 +53,9 @@ def habit_of(setup: Setup) -> Habit:
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has."""
-    most, outline = habit_of(setup).most, setup.outline_mm()
+    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has, but for sure ones of games whose
+    pieces stand apart."""
+    habit, outline = habit_of(setup), setup.outline_mm()
     kept: list[Spot] = []
     beyond: list[Spot] = []
     count = dict.fromkeys(range(len(setup.colours)), 0)
@@ -57,7 +63,8 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
         colour = int(spot.colours.argmax())
         if within(outline, spot.middle_mm):
             count[colour] += 1
-        (kept if count[colour] <= most else beyond).append(spot)
+        surely = habit.apart and min(spot.chance, float(spot.colours.max())) >= SURE
+        (kept if count[colour] <= habit.most or surely else beyond).append(spot)
     return kept, beyond
 
 
