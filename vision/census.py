@@ -53,18 +53,25 @@ def habit_of(setup: Setup) -> Habit:
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has, but for sure ones of games whose
-    pieces stand apart."""
+    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has.
+
+    In games whose pieces stand apart one beyond it that is surely read is told all the same; one of a doubtful colour has
+    another colour of which there may be one more.
+    """
     habit, outline = habit_of(setup), setup.outline_mm()
     kept: list[Spot] = []
     beyond: list[Spot] = []
-    count = dict.fromkeys(range(len(setup.colours)), 0)
-    for spot in spots:
-        colour = int(spot.colours.argmax())
-        if within(outline, spot.middle_mm):
-            count[colour] += 1
-        surely = habit.apart and min(spot.chance, float(spot.colours.max())) >= SURE
-        (kept if count[colour] <= habit.most or surely else beyond).append(spot)
+    left = np.full(len(setup.colours), habit.most)
+    for spot in sorted(spots, key=lambda one: -float(one.colours.max())) if habit.apart else spots:
+        colour, chance = int(spot.colours.argmax()), float(spot.colours.max())
+        if not within(outline, spot.middle_mm) or (habit.apart and left[colour] <= 0 and min(spot.chance, chance) >= SURE):
+            kept.append(spot)
+            continue
+        if habit.apart and chance < SURE and left[colour] <= 0 < (spot.colours * (left > 0)).max():
+            spot = replace(spot, colours=spot.colours * (left > 0))
+            colour = int(spot.colours.argmax())
+        left[colour] -= 1
+        (kept if left[colour] >= 0 else beyond).append(spot)
     return kept, beyond
 
 

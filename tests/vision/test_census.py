@@ -60,6 +60,14 @@ def test_a_ship_too_many_is_told_if_it_is_surely_one():
     assert beyond == [doubtful]
 
 
+def test_a_ship_of_a_doubtful_colour_is_of_the_colour_that_has_one_left():
+    case = random_case("icebreaker", 60001)
+    doubtful = replace(spot(0.0, 0, {"A": 0.0}), colours=np.array([0.6, 0.4]))
+    kept, beyond = as_many_as_there_are([doubtful, *(spot(20.0 * k, 0, {"A": 0.0}) for k in range(1, 4))], case.setup)
+    assert not beyond
+    assert sorted((float(one.middle_mm[0]), int(one.colours.argmax()), float(one.colours.max())) for one in kept)[0] == (0.0, 1, 0.4)
+
+
 @pytest.mark.parametrize("seed", [60040, 60086])
 def test_a_piece_that_stands_on_the_target_is_told_with_its_doubt(seed):
     case = random_case("boule", seed)
