@@ -132,6 +132,19 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
 
 
+def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
+    state, table = pond(line())
+    before = table.seen()
+    del table.stood["BS"]
+    somewhere = np.array([51.3 + 25.0, 25.0])
+    asked = game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board)
+    assert (type(asked), asked.until_moved) == (Ambiguous, True)
+    assert asked.said == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
+    assert [choice.moves for choice in asked.choices] == [("BS:a2-b1",), ()]
+    table.put("BS", "b2")
+    assert game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board).moves == ("BS:a2-b2",)
+
+
 def test_a_pyramid_that_was_not_read_for_a_while(pond):
     """Where it stood something lies that cannot be read; then it is read again, and not for sure."""
     state, table = pond(line())
