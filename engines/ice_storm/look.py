@@ -267,15 +267,16 @@ class Look:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
 
         One that was touched and still lies as the state says is left as it was ruled on, and so is one that
-        no throw can have turned over there.
+        no throw can have turned over there, or that is not surely read to be.
         """
         was = self._lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
             return False
         thrown = self.state.next is not None and (self.new or self.came_out)
-        if was is not None and not thrown and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
+        doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
+        if was is not None and (doubtful or not thrown) and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
             return False
-        if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
+        if was is not None and doubtful:
             was = replace(was, pose=now.pose)
         return was is None or moved(was, now)
 

@@ -153,7 +153,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         lie = listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in wrong.gone)
-        return Waiting(code=MOVE, said=f"Not on the board: {lie}. {turn(state)}", rests_on=MOVEMENT, player=state.to_move)
+        said = f"Not seen on the board: {lie}. Lay it there, or move it a little if it lies there. {turn(state)}"
+        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
     if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
         spare = wrong.strange[0]
         said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."

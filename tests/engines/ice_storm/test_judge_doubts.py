@@ -204,6 +204,8 @@ def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, pla
     table.pieces["green1"] = lie("green", x_mm + 2.0, y_mm, 10.0, pose="upright")
     table.pieces["new"] = lie("green", 320, 60)
     assert play(state, before).moves == ("throw green g2: green1 d2^",)
+    stands = table.pieces.pop("green1")
+    assert play(state, before, stands.piece(pose_probability=0.7)).moves == ("throw green g2",), "nor is it sure that it was stood up"
 
 
 def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):
