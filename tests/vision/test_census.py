@@ -76,3 +76,4 @@ def test_a_second_body_in_the_same_place_is_not_told():
     near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
     told = each_once([laid(near, 0.8), laid(100.0, 0.9), laid(far, 0.7)])
     assert [one.best.x_mm for one in told] == [100.0, far]
+    assert each_once([laid(near, 0.8), laid(near, 0.95)], told)[0].best.x_mm == near, "of what is new the surest stands against the others"
