@@ -15,10 +15,10 @@ from table.observation import Camera, Observation, SeenPiece
 from table.setup import Setup
 from table.solids import Array
 from vision.camera import mm_per_pixel, place_shifts
+from vision.doubt import as_told, left_by_edges_mm
 from vision.edges import POOL, samples
 from vision.frame import Image
 from vision.hypothesis import Hypothesis
-from vision.observe import FLOOR_DEG, FLOOR_MM, MISFIT
 from vision.photo import Photo
 
 EDGE_PX = 0.75
@@ -53,8 +53,7 @@ class Errors:
         points = samples(guess, Photo(np.empty((0, 0, 3), np.uint8), self.camera, self.setup), [])
         if points is None:
             return np.diag(np.full(3, np.inf))
-        edges = self.edge_px**2 * POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:3, :3]
-        return np.asarray(MISFIT**2 * edges + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2]))
+        return as_told(self.edge_px**2 * POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:3, :3])
 
     def place_covariance(self, guess: Hypothesis) -> Array:
         """(3, 3) of (x mm, y mm, heading deg) of a piece, all that is known together."""
@@ -79,9 +78,9 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
     if points is None:
         return None
     geometry = POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:2, :2]
-    without = Errors(photo.camera, photo.setup, edge_px=0.0)
-    own = piece.covariance[:2, :2] - without.place_covariance(guess)[:2, :2]
-    return float(np.sqrt(max(np.trace(own), 0.0) / np.trace(geometry))) / MISFIT
+    middle = guess.solid.vertices_mm.mean(axis=0)
+    (shared,) = Errors(photo.camera, photo.setup).shared(middle[None, :2], float(middle[2]))
+    return left_by_edges_mm(piece.covariance[:2, :2] - shared @ shared.T) / float(np.sqrt(np.trace(geometry) / 2))
 
 
 def radius_95(covariance: Array) -> float:

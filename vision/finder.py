@@ -217,7 +217,7 @@ def _merged(found: list[Found]) -> list[Found]:
     while left:
         first = left[0]
         own = [one for one in left if np.hypot(*(one.middle_mm - first.middle_mm)) < SAME_BASES * min(one.base_mm, first.base_mm)]
-        left = [one for one in left if all(one is not other for other in own)]
+        left = [one for one in left if one not in own]
         merged.append(_mean(own))
     return sorted(merged, key=lambda one: -max(one.chance, one.disc_chance))
 

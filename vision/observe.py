@@ -9,17 +9,13 @@ from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
 from vision.camera import place_covariances, refocused
+from vision.doubt import as_told
 from vision.frame import Frame
 from vision.photo import Photo
 from vision.reader import TableReader
 from vision.reading import Reading
 
-MISFIT = 1.4
-"""What edges say errs together along an edge and between edges; sigmas are this much larger, by what drawn tables
-and photographs that are not drawn here show together."""
 FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
-FLOOR_MM, FLOOR_DEG = 0.05, 0.3
-"""What the model of a pyramid leaves out (wall, rounded edges): added to every covariance, 1 sigma."""
 
 
 def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: TableReader | None = None) -> Observation | Unusable:
@@ -83,7 +79,7 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
 
 def _piece(one: Reading, on: int | None, by_place: Array, colours: tuple[str, ...]) -> SeenPiece:
     guess, best = one.guess, int(one.chances.argmax())
-    covariance = MISFIT**2 * one.covariance[:3, :3] + np.diag([FLOOR_MM**2, FLOOR_MM**2, FLOOR_DEG**2])
+    covariance = as_told(one.covariance[:3, :3])
     covariance[:2, :2] += by_place
     return SeenPiece(
         colours[best],

@@ -153,17 +153,17 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         usual = POSES[int(habit.argmax())]
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
-    laid = each_once([*still, *lay(looked, habit, photo, sight)])
+    laid = each_once(lay(looked, habit, photo, sight), still)
     blurred = [one for one in laid if one.looked.blur > BLURRED and one not in still]
     if blurred:
         clearer = [look_from_all_sides(one.looked, sight.view, setup.colours) for one in blurred]
         kept = [one for one in laid if one not in blurred]
-        laid = each_once(kept + lay(clearer, habit, photo, sight))
+        laid = each_once(lay(clearer, habit, photo, sight), kept)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
-        laid = each_once(laid + lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight))
+        laid = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
     return laid
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,12 +117,14 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
     return any(within(marker.around_mm(CARD), middle) for marker in seen)
 
 
-def each_once(laid: list[Laid]) -> list[Laid]:
-    """The pieces, the surest first, without those that lie where a surer one does."""
+def each_once(new: Iterable[Laid], apart: Collection[Laid] = ()) -> list[Laid]:
+    """The pieces, the surest first, without those that lie where a surer one does; of those that are `apart` no two do."""
+    known = set(apart)
     kept: list[tuple[Laid, Array]] = []
-    for one in sorted(laid, key=lambda one: -one.chance):
+    for one in sorted([*apart, *new], key=lambda one: -one.chance):
         middle, reach = one.best.solid.vertices_mm.mean(axis=0), 2 * one.best.size.slant_mm
-        near = [(other, float(np.linalg.norm(there - middle))) for other, there in kept]
+        asked = (pair for pair in kept if not (one in known and pair[0] in known))
+        near = ((other, float(np.linalg.norm(there - middle))) for other, there in asked)
         if not any(away < reach and _same_place(one.best, other.best, away) for other, away in near):
             kept.append((one, middle))
     return [one for one, _ in kept]

@@ -68,20 +68,35 @@ def test_a_ship_of_a_doubtful_colour_is_of_the_colour_that_has_one_left():
     assert sorted((float(one.middle_mm[0]), int(one.colours.argmax()), float(one.colours.max())) for one in kept)[0] == (0.0, 1, 0.4)
 
 
-@pytest.mark.parametrize("seed", [60040, 60086])
-def test_a_piece_that_stands_on_the_target_is_told_with_its_doubt(seed):
+def table_with_a_stack(seed):
+    """What is seen of a drawn table on which a piece stands on the target, and that piece as it truly is."""
     case = random_case("boule", seed)
     picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
-    seen = observe(Frame(0, 0, picture), case.setup)
     (truth,) = (place for place in case.layout.placed if place.on_target)
+    return observe(Frame(0, 0, picture), case.setup), truth, case.setup.game.target
+
+
+@pytest.mark.parametrize("seed", [60040, 60086, 60114])
+def test_a_piece_that_stands_on_the_target_is_told_with_the_target_under_it(seed):
+    seen, truth, target = table_with_a_stack(seed)
     (above,) = (piece for piece in seen.pieces if piece.on is not None)
     below = seen.pieces[above.on]
     assert above.colour == truth.piece.colour
-    assert below.colour == case.setup.game.target
+    assert below.colour == target
     assert np.hypot(*(above.base_mm - truth.base_mm)) < 1.0
-    assert above.pose_probability < SURE, "that it stands on another is never seen so surely that people need not be asked"
     assert below.base_mm.tolist() == above.base_mm.tolist()
     assert below.heading_deg == above.heading_deg, "square shells sit flush"
+
+
+def test_that_a_piece_stands_on_the_target_is_sure_where_the_rim_below_shows_its_colour():
+    seen, _, _ = table_with_a_stack(60086)
+    (above,) = (piece for piece in seen.pieces if piece.on is not None)
+    assert above.pose_probability > SURE
+
+
+def test_where_no_rim_shows_under_several_that_stand_people_are_asked():
+    seen, _, _ = table_with_a_stack(60122)
+    assert all(piece.pose_probability < SURE for piece in seen.pieces if piece.on is not None)
 
 
 def test_a_second_body_in_the_same_place_is_not_told():
@@ -95,3 +110,4 @@ def test_a_second_body_in_the_same_place_is_not_told():
     near, far = 100.0 + 0.7 * size.base_mm, 100.0 + 1.1 * size.slant_mm
     told = each_once([laid(near, 0.8), laid(100.0, 0.9), laid(far, 0.7)])
     assert [one.best.x_mm for one in told] == [100.0, far]
+    assert each_once([laid(near, 0.8), laid(near, 0.95)], told)[0].best.x_mm == near, "of what is new the surest stands against the others"

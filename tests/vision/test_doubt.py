@@ -1,0 +1,24 @@
+"""Doubt that is told grows with what edges leave of it, and says what they left."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.doubt import FLOOR_DEG, FLOOR_MM, as_told, left_by_edges_mm
+
+SIGMAS_MM = st.floats(0.001, 5.0)
+
+
+@given(SIGMAS_MM, SIGMAS_MM, st.floats(0.01, 20.0), st.floats(-0.9, 0.9))
+def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
+    left = np.diag([x_mm**2, y_mm**2, heading_deg**2])
+    left[0, 1] = left[1, 0] = correlation * x_mm * y_mm
+    told = as_told(left)
+    assert np.linalg.eigvalsh(told - left).min() > -1e-9, "never less doubt than edges leave"
+    assert left_by_edges_mm(told) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
+
+
+def test_clear_edges_leave_what_the_model_leaves_out():
+    assert np.sqrt(np.diag(as_told(np.zeros((3, 3))))).tolist() == pytest.approx([FLOOR_MM, FLOOR_MM, FLOOR_DEG])
+    assert left_by_edges_mm(np.zeros((2, 2))) == 0.0
