@@ -102,6 +102,8 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 def _judge_difference(state: State, found: Look) -> Verdict:
     """No legal move explains the table: half of one is done, a wrong one was, or more than one."""
     wrong = found.differs(state)
+    if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
+        return asked
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
         said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
@@ -121,6 +123,18 @@ def _judge_difference(state: State, found: Look) -> Verdict:
             return _one_moved(state, moved, wrong)
         case _:
             return _two_moved(state, found, wrong)
+
+
+def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
+    """A legal move explains all but an iceberg where none belongs: icebergs do not come back, and a pale cell may look like one."""
+    bare = found.without_ice(extra)
+    explained = [move for move in legal_moves(state) if bare.shows(play(state, move))]
+    if len(explained) != 1 or bare.shows(state):
+        return None
+    (move,) = explained
+    said = f"{str(state.next).capitalize()} moved {move}, and what looks like an iceberg is seen on {_cells(extra)}, where none belongs. Is it one?"
+    choices = (Choice(f"No: the ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)), Choice("Yes: put it right", ()))
+    return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True)
 
 
 def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:

@@ -118,8 +118,11 @@ class Look:
         then = before.differs(state)
         if then.moved or then.gone or then.strange or then.recoloured:
             return self
-        counters = tuple(counter for counter in self.counters if len(counter) > 1 or not then.extra >> counter[0] & 1)
-        return replace(self, counters=counters, hidden=self.hidden | then.lost)
+        return replace(self.without_ice(then.extra), hidden=self.hidden | then.lost)
+
+    def without_ice(self, cells: int) -> Look:
+        """As if no iceberg were seen in these cells."""
+        return replace(self, counters=tuple(counter for counter in self.counters if not cells >> counter[0] & 1))
 
     def differs(self, state: State) -> Difference:
         """Where it is not as the state says; doubt is in favour of the state."""

@@ -235,8 +235,10 @@ def test_an_iceberg_that_people_said_is_none_is_told_once(tables):
     evening.table.move("E9", "D8")
     wrong = evening.table.copy()
     wrong.ice["E9"] = wrong.put("E9")
-    verdict = game.judge(evening.state, wrong.seen(), evening.table.seen(), BOARD)
-    assert isinstance(verdict, OutOfSync)
+    asked = game.judge(evening.state, wrong.seen(), evening.table.seen(), BOARD)
+    assert isinstance(asked, Ambiguous)
+    assert asked.said == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is it one?"
+    assert [choice.moves for choice in asked.choices] == [("E9-D8",), ()]
     corrected = game.play(evening.state, game.parse_move("E9-D8"))
     assert isinstance(game.judge(corrected, wrong.seen(), wrong.seen(), BOARD), Waiting)
     assert isinstance(game.judge(corrected, wrong.seen(), evening.table.seen(), BOARD), OutOfSync), "one that came since is told"
