@@ -61,11 +61,15 @@ def _doubtful(target: SeenPiece) -> SeenPiece:
 
 
 def _explains_all(upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation) -> bool:
-    """Does this piece surely stand, just where the target would carry it, and is nothing seen that might be the target instead?"""
-    if upper.colour_probability < SURE or (upper.pose_probability < SURE and upper.on is None):
+    """Does this piece surely stand, just where the target would carry it, and is nothing seen that might be the target instead?
+
+    Nor is it the target itself: its colour is sure, or that of who throws, and it is read beside where the target stood.
+    """
+    coloured = upper.colour_probability >= SURE or (upper.colour == state.next and moved(target, upper))
+    if not coloured or (upper.pose_probability < SURE and upper.on is None):
         return False
     off, was_off = (sum(piece.colour == state.target for piece in table.off_board) for table in (seen, before))
-    unsure = [piece for piece in seen.pieces if piece.colour_probability < SURE and piece.colour != state.target]
+    unsure = [piece for piece in seen.pieces if piece.colour_probability < SURE and piece.colour != state.target and piece is not upper]
     came = [piece for piece in unsure if all(moved(was, piece) for was in before.pieces)]
     return off <= was_off and not came and not seen.unread_mm and _beside_its_place_mm(upper, target, seen.camera.eye_mm) < STILL_MM
 
