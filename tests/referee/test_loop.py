@@ -46,22 +46,6 @@ def test_the_judge_is_given_the_table_of_the_last_ruling(referee, session, hold,
     assert [record.event.evidence["before"] for record in session.records()[1:]] == [None, 1]
 
 
-def test_what_a_judge_knows_besides_the_picture_is_kept_with_the_ruling(log, started, games, film_of, hold, piece, red, blue):
-    """The record shows it, and the next ruling rests on it."""
-    hidden, before = piece("red", 200, 200), []
-
-    def judge(state, now, last, board):
-        before.append(last and len(last.pieces))
-        verdict = games["pegs"].judge(state, now, last, board)
-        return dataclasses.replace(verdict, table=dataclasses.replace(now, pieces=(*now.pieces, hidden)))
-
-    film = film_of(*hold(0, red), *hold(1000, red, blue))
-    session = Session.begin(log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})})
-    Referee(film, SimpleNamespace(board=None), film.observe, session).run()
-    assert before == [None, 2]
-    assert [len(record.event.observation["pieces"]) for record in session.records()[1:]] == [2, 3]
-
-
 def test_nothing_is_ruled_while_pieces_move_or_a_hand_is_there(referee, session, seen, piece, red):
     moving = [seen(250 * step, piece("red", 20 * step, 0)) for step in range(20)]
     under_a_hand = [seen(5000 + 250 * step, red, hand=True) for step in range(20)]
