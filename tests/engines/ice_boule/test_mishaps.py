@@ -190,6 +190,17 @@ def test_two_new_pieces(tables, game):
     assert isinstance(three, Refused)
 
 
+def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
+    thrown = tables.beside("blue", 20.0)
+    part = tables.piece("blue", *(thrown.base_mm - np.array([2.0, 0.0])), pose="upright", pose_probability=0.4)
+    asked = game.add(thrown, part)
+    assert isinstance(asked, Ambiguous)
+    assert asked.said == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a part of another piece?"
+    assert asked.choices == (Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)), Choice("Each is a piece: take them back", ()))
+    assert isinstance(game.add(thrown, replace(part, pose_probability=1.0)), Refused)
+    assert isinstance(game.add(thrown, tables.beside("blue", 90.0, 90, pose_probability=0.4)), Refused), "it touches nothing"
+
+
 def test_nobody_leads(tables, game):
     """A throw that leaves nothing in play."""
     game.add(tables.beside("blue", 20.0))
