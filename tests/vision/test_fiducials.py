@@ -10,7 +10,7 @@ import pytest
 
 from table.observation import Camera
 from vision.camera import on_plane, project
-from vision.fiducials import NoPose, locate
+from vision.fiducials import NoPose, detect_markers, locate
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case
@@ -130,3 +130,9 @@ def test_the_eye_is_where_the_rays_start(scene):
     case, _ = scene
     moved = replace(case.camera, translation_mm=case.camera.translation_mm - case.camera.rotation @ np.array([10.0, -5.0, 3.0]))
     assert moved.eye_mm - case.camera.eye_mm == pytest.approx([10.0, -5.0, 3.0])
+
+
+def test_small_markers_a_little_out_of_focus_are_read():
+    case = random_case("boule", 73002)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(73002))
+    assert sorted(detect_markers(picture, case.setup.fiducials).corners_px) == [0, 1, 2, 3]
