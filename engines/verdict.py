@@ -21,6 +21,8 @@ class _Verdict:
     rests_on: str = ""
     player: str | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
+    table: Observation | None = None
+    """What was seen with what is known of the table besides, such as a piece that another one hides; None: as it was seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

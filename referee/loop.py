@@ -310,14 +310,15 @@ class Referee:
             self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
             self._tell("cannot see", STILL_HAND)
             return
-        event = fact_of(verdict, _document(settled, ledger))
+        table = verdict.table or settled
+        event = fact_of(verdict, _document(table, ledger))
         if _begun_before(verdict, ledger):
-            self._ruled_on.keep(ledger.standing[-1].seq, settled)
+            self._ruled_on.keep(ledger.standing[-1].seq, table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
-            self._ruled_on.keep(record.seq, settled)
+            self._ruled_on.keep(record.seq, table)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):

@@ -112,10 +112,11 @@ class _Again:
             self._ruled_on.keep(record.seq, "the table before it is not read any more")
             return Rejudged(record, None, said, differences(was, None))
         before = self._ruled_on.before(ledger)
-        self._ruled_on.keep(record.seq, seen)
         if isinstance(before, str):
+            self._ruled_on.keep(record.seq, seen)
             return Rejudged(record, not_judged=before)
         verdict = ledger.engine.judge(ledger.state, seen, before, self._setup.board)
+        self._ruled_on.keep(record.seq, verdict.table or seen)
         now = fact_of(verdict)
         return Rejudged(record, now, told(verdict), differences(was, now))
 

@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logit, softmax
 
 from table.boards import within
+from table.observation import SURE
 from table.setup import Setup
 from table.solids import Array
 from vision.areas import area
@@ -34,14 +35,18 @@ LEAST_CHANCE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Habit:
-    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most."""
+    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most.
+
+    With `apart` they never stand one in another: one more of a colour is told, if it is surely read, as it has no business there.
+    """
 
     poses: Array
     most: int
+    apart: bool = False
 
 
 HABITS = {
-    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3),
+    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3, apart=True),
     "icefloe": Habit(np.array([0.99, 0.005, 0.005]), 6),
     "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
 }
@@ -56,16 +61,25 @@ def habit_of(setup: Setup) -> Habit:
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has."""
-    most, outline = habit_of(setup).most, setup.outline_mm()
+    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has.
+
+    In games whose pieces stand apart one beyond it that is surely read is told all the same; one of a doubtful colour has
+    another colour of which there may be one more.
+    """
+    habit, outline = habit_of(setup), setup.outline_mm()
     kept: list[Spot] = []
     beyond: list[Spot] = []
-    count = dict.fromkeys(range(len(setup.colours)), 0)
-    for spot in spots:
-        colour = int(spot.colours.argmax())
-        if within(outline, spot.middle_mm):
-            count[colour] += 1
-        (kept if count[colour] <= most else beyond).append(spot)
+    left = np.full(len(setup.colours), habit.most)
+    for spot in sorted(spots, key=lambda one: -float(one.colours.max())) if habit.apart else spots:
+        colour, chance = int(spot.colours.argmax()), float(spot.colours.max())
+        if not within(outline, spot.middle_mm) or (habit.apart and left[colour] <= 0 and min(spot.chance, chance) >= SURE):
+            kept.append(spot)
+            continue
+        if habit.apart and chance < SURE and left[colour] <= 0 < (spot.colours * (left > 0)).max():
+            spot = replace(spot, colours=spot.colours * (left > 0))
+            colour = int(spot.colours.argmax())
+        left[colour] -= 1
+        (kept if left[colour] >= 0 else beyond).append(spot)
     return kept, beyond
 
 

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from table.boards import Chessboard
 from table.observation import Camera
 from table.setup import Setup
 from table.solids import Array, Solid, convex_hull
@@ -17,6 +18,8 @@ from vision.light import Light, read_light
 
 MARGIN_MM = 45.0
 """How far beyond the outline strays are looked for."""
+THROWN_MM = 100.0
+"""How far beyond a chessboard: pieces are thrown on to it, and what rolls off is a throw all the same."""
 SUB_BITS = 4
 """Polygons are drawn to sixteenths of a pixel or cell."""
 GRID_PX = 16
@@ -73,9 +76,10 @@ class Photo:
 
     @property
     def area_mm(self) -> tuple[Array, Array]:
-        """Lower left and upper right corner, (2,) each, of the play area with MARGIN_MM around it."""
+        """Lower left and upper right corner, (2,) each, of the play area with what is looked at around it."""
         outline = self.setup.outline_mm()
-        return outline.min(axis=0) - MARGIN_MM, outline.max(axis=0) + MARGIN_MM
+        margin_mm = THROWN_MM if isinstance(self.setup.board, Chessboard) else MARGIN_MM
+        return outline.min(axis=0) - margin_mm, outline.max(axis=0) + margin_mm
 
     def flat_map(self, step_mm: float) -> NDArray[np.float32]:
         """Where in the picture, (h, w, 2), each pixel of the area laid flat is found."""

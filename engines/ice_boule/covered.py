@@ -1,4 +1,8 @@
-"""The target where a piece stands on it and hides it: what is under that piece is known from where the target stood, or from the record."""
+"""The target where a piece stands on it and hides it: what is under that piece is known from where the target stood, or from the record.
+
+A piece on the target is nearer to the camera than one on the table, and so it is read beside the place where it is: by as much as the lift
+says, away from the camera.  One that is read just there needs no question; else people are asked.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,15 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.state import State
-from engines.still import moved
+from engines.still import STILL_MM, moved
 from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
+from table.solids import Array
 
 ELSEWHERE_MM = 2.5
 """A piece that stands on the target is read so far from it, 1 sigma: it is nearer to the camera than it is taken to be."""
+LIFTS_MM = (3.0, 12.0)
+"""A piece on the target is lifted by its shell, measured along the axis: by so much, from the thinnest to the thickest."""
 UNTOLD = float(np.nextafter(SURE, 0))
 """Nobody has said yet that the piece stands on the target, and the picture does not show it."""
 
@@ -23,7 +30,8 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
     """What was seen, with the target under the piece that stands where it stood; None where the target is simply not there.
 
     `before` is the table that was ruled on last, None where that is not known; then it is known from the layout of the record, or not at all.
-    What eyes only guess, that it is under another piece, does not count against that.
+    What eyes only guess, that it is under this piece or another, does not count against that.  The pose of that piece is sure where nothing
+    else explains what is seen.
     """
     guessed = {piece.on for piece in seen.pieces if piece.on is not None and piece.pose_probability < SURE}
     places = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
@@ -31,16 +39,49 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
         return seen
     others = [piece for k, piece in enumerate(seen.pieces) if k not in places]
     bare = [replace(piece, on=None) for piece in others]
-    target = _target_of(state, before)
-    place = _standing_on(target, bare, state) if target is not None else _under_the_leader(state, bare)
-    if place is None or others[place].on is not None:
+    stood = _target_of(state, before)
+    place = _standing_on(stood, bare, state) if stood is not None else _under_the_leader(state, bare)
+    if place is None:
         return seen if places else None
     upper = bare[place]
-    known = before is not None and any(not moved(was, upper) and was.colour == upper.colour for was in before.pieces)
-    target = target or replace(upper, colour=str(state.target), covariance=upper.covariance + np.diag([ELSEWHERE_MM**2, ELSEWHERE_MM**2, 0.0]))
-    sure = upper.pose_probability if known or before is None else min(upper.pose_probability, UNTOLD)
+    sure, target = upper.pose_probability, stood or _doubtful(replace(upper, colour=str(state.target)))
+    if before is not None and stood is not None and _explains_all(others[place], stood, state, seen, before):
+        sure = 1.0
+    elif others[place].on is not None:
+        return seen
+    elif before is not None and all(moved(was, upper) or was.colour != upper.colour for was in before.pieces):
+        sure, target = min(sure, UNTOLD), _doubtful(target)
     bare[place] = replace(upper, on=len(bare), pose_probability=sure)
     return replace(seen, pieces=(*bare, replace(target, on=None)))
+
+
+def _doubtful(target: SeenPiece) -> SeenPiece:
+    """The target, if it may have been pushed by what came to stand on it."""
+    return replace(target, covariance=target.covariance + np.diag([ELSEWHERE_MM**2, ELSEWHERE_MM**2, 0.0]))
+
+
+def _explains_all(upper: SeenPiece, target: SeenPiece, state: State, seen: Observation, before: Observation) -> bool:
+    """Does this piece surely stand, just where the target would carry it, and is nothing seen that might be the target instead?
+
+    Nor is it the target itself: its colour is sure, or that of who throws, and it is read beside where the target stood.
+    """
+    coloured = upper.colour_probability >= SURE or (upper.colour == state.next and moved(target, upper))
+    if not coloured or (upper.pose_probability < SURE and upper.on is None):
+        return False
+    off, was_off = (sum(piece.colour == state.target for piece in table.off_board) for table in (seen, before))
+    unsure = [piece for piece in seen.pieces if piece.colour_probability < SURE and piece.colour != state.target and piece is not upper]
+    came = [piece for piece in unsure if all(moved(was, piece) for was in before.pieces)]
+    return off <= was_off and not came and not seen.unread_mm and _beside_its_place_mm(upper, target, seen.camera.eye_mm) < STILL_MM
+
+
+def _beside_its_place_mm(upper: SeenPiece, target: SeenPiece, eye_mm: Array) -> float:
+    """How far beside the target a piece stands that is read as it is, if the target lifts it by what explains most."""
+    z_mm = float(upper.solid.vertices_mm[:, 2].min())
+    per_mm = (eye_mm[:2] - upper.base_mm) / (eye_mm[2] - z_mm)
+    away = target.base_mm - upper.base_mm
+    rise_mm = float(per_mm @ away) / max(float(per_mm @ per_mm), 1e-12)
+    lift_mm = float(np.clip(z_mm + rise_mm, *LIFTS_MM))
+    return float(np.hypot(*(upper.base_mm + per_mm * (lift_mm - z_mm) - target.base_mm)))
 
 
 def _target_of(state: State, before: Observation | None) -> SeenPiece | None:

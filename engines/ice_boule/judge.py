@@ -6,7 +6,7 @@ new is told by comparing the two, and what people decided about pieces that lie 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Any, Literal
@@ -27,8 +27,11 @@ from engines.ice_boule.state import State
 from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from table.boards import Board
+from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
 
+TOUCHING_MM = 3.0
+"""Pieces that are read this near to each other may touch."""
 LEFT = Choice("It left the play area: the end is void", (str(Void()),))
 """Said of the target."""
 
@@ -58,9 +61,14 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
     if whole is None:
         return _target_gone(state, seen, before)
     verdict = _judge_throw(look(state, whole, known))
-    if whole is not seen and isinstance(verdict, Ambiguous):
+    if whole is seen:
+        return verdict
+    if isinstance(verdict, Ambiguous):
         said = f"{_unseen(state)} {verdict.said}"
-        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]))
+        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]), table=whole)
+    if isinstance(verdict, Accepted):
+        said = f"{verdict.said} The {state.target} target is hidden, and taken to be where it was seen last, under the piece that stands there."
+        return replace(verdict, said=said, table=whole)
     return verdict
 
 
@@ -304,10 +312,26 @@ def _unsure_newcomer(found: Look, piece: SeenPiece) -> Verdict:
     return ask(other, "boule.colour", said, PLAY, read, f"It is {piece.colour}: take it back")
 
 
+def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
+    """Of several new pieces one is sure, and the others are in doubt and touch what lies there: the look with that one alone."""
+    gaps = found.measured.gaps
+    doubtful = [gaps[k].piece for k in new if min(gaps[k].piece.pose_probability, gaps[k].piece.colour_probability) < SURE]
+    rest = tuple(piece for piece in found.seen.pieces if piece not in doubtful)
+    touching = all(any(clearance(piece.solid, other.solid).mm < TOUCHING_MM for other in rest) for piece in doubtful)
+    if len(new) - len(doubtful) != 1 or not touching or any(piece.on is not None for piece in found.seen.pieces):
+        return None
+    once = look(found.state, replace(found.seen, pieces=rest), found.before)
+    return once if isinstance(once, Look) and len(once.gained) == 1 and not once.lost else None
+
+
 def _several_new(found: Look) -> Verdict:
     """More than one projectile more: throws are made one at a time; two may be told apart by who was to throw."""
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
     said = f"{len(new)} new pieces lie in play ({', '.join(found.gained)}), and one is thrown at a time."
+    if (once := _seen_twice(found, [k for _, k in new])) is not None:
+        (thrown,) = once.new(once.gained[0])
+        read = [(f"One: {text.lower()}", reading) for text, reading in _sizes(once, once.gained[0], thrown)]
+        return ask(once, "boule.throw.two", f"{said} Is one of them a part of another piece?", PLAY, read, "Each is a piece: take them back")
     choices = []
     if len(new) == 2 and not found.lost and found.changes and not found.moved:
         for (a, first), (b, second) in permutations(new):

@@ -117,7 +117,7 @@ def _accept(reading: Reading, move: Throw) -> Accepted:
 
 
 def _close_pairs(reading: Reading) -> str:
-    """The pieces in question with their distances as measured now, for people."""
+    """The pieces in question with their distances as measured now, and what of them is not sure, for people."""
     ranking = reading.look.ranking
     gaps = [reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()]
-    return ", ".join(f"{gap.piece.colour} {words.measured(gap)}" for gap in gaps)
+    return ", ".join(f"{gap.piece.colour} {words.measured(gap)}{words.doubt(gap)}" for gap in gaps)

@@ -7,6 +7,7 @@ from engines.ice_boule.measure import Z95, Gap
 from engines.ice_boule.moves import Throw
 from engines.ice_boule.rules import outcome, turn
 from engines.ice_boule.state import End, State
+from table.observation import SURE
 
 
 def counted(number: int, what: str) -> str:
@@ -26,6 +27,15 @@ def where(gap: Gap) -> str:
 def measured(gap: Gap) -> str:
     """A distance with its 95 % uncertainty: `57.5 ± 0.4 mm`."""
     return "on the target" if gap.on_target else f"{gap.mm:.1f} ± {Z95 * gap.sigma_mm:.1f} mm"
+
+
+def doubt(gap: Gap) -> str:
+    """What the distance hangs on besides, where that is not sure: ` if it is lying (96% sure)`."""
+    piece = gap.piece
+    if not gap.reach_mm:
+        return ""
+    named = (piece.pose, piece.pose_probability) if piece.pose_probability < SURE else (piece.size, piece.size_probability)
+    return f" if it is {named[0]} ({named[1]:.0%} sure)"
 
 
 def distance(lie: Lie) -> str:

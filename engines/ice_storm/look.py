@@ -15,8 +15,9 @@ from engines.ice_storm.state import State
 from engines.ice_storm.touches import Touches, touches
 from engines.still import CARRIED_MM, moved, travel_mm
 from table.boards import Chessboard
+from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
-from table.solids import Array
+from table.solids import Array, Solid
 
 KNOCKED_SQUARES = 1.5
 """The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
@@ -61,18 +62,26 @@ class Look:
 
     @cached_property
     def seen(self) -> tuple[SeenPiece, ...]:
-        """What is seen; a piece of unsure colour that lies exactly where one was ruled on is that piece."""
+        """What is seen; a piece that lies exactly where one was ruled on is that piece, if its colour is not sure or people have decided it."""
 
         def recall(piece: SeenPiece) -> SeenPiece:
-            were = [was for was in (self.before.pieces if self.before else ()) if not moved(was, piece)]
-            return replace(piece, colour=were[0].colour, colour_probability=1.0) if piece.colour_probability < SURE and len(were) == 1 else piece
+            were = [was for was in self._ruled if not moved(was, piece)]
+            known = len(were) == 1 and (piece.colour_probability < SURE or were[0] in self._decided.values())
+            return replace(piece, colour=were[0].colour, colour_probability=1.0) if known else piece
 
         return tuple(map(recall, self.now.pieces))
 
     @property
     def there(self) -> tuple[SeenPiece, ...]:
         """What is seen and surely lies there, or nearly so."""
-        return tuple(piece for piece in self.seen if not _ghost(piece))
+        return tuple(piece for piece in self.seen if not _ghost(piece) and piece not in self.impossible)
+
+    @cached_property
+    def impossible(self) -> tuple[SeenPiece, ...]:
+        """What came into the place of a piece that lies still, its colour in doubt and not of the player who throws: two are not in one place."""
+        still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._ruled)]
+        came = [piece for piece in self.seen if piece.colour_probability < SURE and piece.colour != self.state.next and piece not in still]
+        return tuple(piece for piece in came if any(overlap(piece.solid, other.solid) for other in still))
 
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
@@ -146,7 +155,13 @@ class Look:
     @cached_property
     def came_out(self) -> Counter[str]:
         """Colours of what lies off the board, or partly off, where nothing lay before."""
-        return Counter(self.now_outside[j].colour for j in range(len(self.now_outside)) if j not in {j for _, j in self._stayed_outside})
+        return Counter(piece.colour for piece in self.out)
+
+    @cached_property
+    def out(self) -> list[SeenPiece]:
+        """What lies off the board, or partly off, where nothing lay before."""
+        stayed = {j for _, j in self._stayed_outside}
+        return [piece for j, piece in enumerate(self.now_outside) if j not in stayed]
 
     @cached_property
     def left(self) -> Counter[str]:
@@ -157,7 +172,8 @@ class Look:
     def unread_mm(self) -> tuple[Array, ...]:
         """Places (2,) on the board where something lies that could not be read, and nothing of the kind lay before."""
         were = _unread(self.before) if self.before else []
-        return tuple(place for place in _unread(self.now) if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
+        places = [*_unread(self.now), *(piece.base_mm for piece in self.impossible)]
+        return tuple(place for place in places if all(np.hypot(*(place - was)) > CARRIED_MM for was in were))
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -180,17 +196,37 @@ class Look:
         return [
             piece
             for piece in self.there
-            if self.touches(piece).on_board is not False and all(was.colour != piece.colour or moved(was, piece) for was in self._dead)
+            if self.touches(piece).on_board is not False and all(not _may_be_of_one_colour(was, piece) or moved(was, piece) for was in self._dead)
         ]
 
     @cached_property
     def _lay(self) -> dict[str, SeenPiece]:
         """The pieces of the state as they were seen before, those that then lay as the state says."""
-        lay: dict[str, SeenPiece] = {}
-        for own, there in _by_colour(self.pieces, self._were):
+        return self._fitting(self._were)
+
+    def _fitting(self, were: Iterable[SeenPiece]) -> dict[str, SeenPiece]:
+        fitting: dict[str, SeenPiece] = {}
+        for own, there in _by_colour(self.pieces, were):
             fits = np.array([[_compatible(piece.place, self.touches(was).place) for was in there] for piece in own], float)
-            lay |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(-fits), strict=True) if fits[i, j]}
-        return lay
+            fitting |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(-fits), strict=True) if fits[i, j]}
+        return fitting
+
+    @cached_property
+    def _decided(self) -> dict[int, SeenPiece]:
+        """By the identity of what was seen before in another colour than the record has: that piece, as people decided it."""
+        then = self.before.pieces if self.before else ()
+        fitting = self._fitting(then)
+        alive, decided = set(map(id, fitting.values())), {}
+        for piece in (piece for piece in self.pieces if piece.name not in fitting):
+            there = [was for was in then if id(was) not in alive and _compatible(piece.place, self.touches(was).place)]
+            if len(there) == 1:
+                decided[id(there[0])] = replace(there[0], colour=piece.colour, colour_probability=1.0)
+        return decided
+
+    @cached_property
+    def _ruled(self) -> tuple[SeenPiece, ...]:
+        """What was seen before, in the colours of the record."""
+        return tuple(self._decided.get(id(was), was) for was in (self.before.pieces if self.before else ()))
 
     @cached_property
     def _dead(self) -> list[SeenPiece]:
@@ -201,7 +237,7 @@ class Look:
     @property
     def _were(self) -> list[SeenPiece]:
         """What surely lay there before, or nearly so."""
-        return [was for was in (self.before.pieces if self.before else ()) if not _ghost(was)]
+        return [was for was in self._ruled if not _ghost(was)]
 
     @cached_property
     def now_outside(self) -> list[SeenPiece]:
@@ -217,7 +253,7 @@ class Look:
     def _stayed_outside(self) -> list[tuple[int, int]]:
         """Indexes, then and now, of what lies off the board where it lay before."""
         then, now = self._then_outside, self.now_outside
-        return [(i, j) for i, a in enumerate(then) for j, b in enumerate(now) if a.colour == b.colour and travel_mm(a, b) <= CARRIED_MM]
+        return [(i, j) for i, a in enumerate(then) for j, b in enumerate(now) if _may_be_of_one_colour(a, b) and travel_mm(a, b) <= CARRIED_MM]
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
         """How far a piece of the state travelled if it is this one; one that was not seen before is not the one that is thrown."""
@@ -231,17 +267,28 @@ class Look:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
 
         One that was touched and still lies as the state says is left as it was ruled on, and so is one that
-        no throw can have turned over there.
+        no throw can have turned over there, or that is not surely read to be.
         """
         was = self._lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
             return False
         thrown = self.state.next is not None and (self.new or self.came_out)
-        if was is not None and not thrown and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
+        doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
+        if was is not None and (doubtful or not thrown) and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
             return False
-        if was is not None and min(was.pose_probability, now.pose_probability) < SURE:
+        if was is not None and doubtful:
             was = replace(was, pose=now.pose)
         return was is None or moved(was, now)
+
+
+def overlap(a: Solid, b: Solid) -> bool:
+    """Would two solids be in one place, by more than they are measured wrong?"""
+    middle = a.vertices_mm.mean(axis=0)
+    return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
+
+
+def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
+    return a.colour == b.colour or min(a.colour_probability, b.colour_probability) < SURE
 
 
 def _ghost(piece: SeenPiece) -> bool:

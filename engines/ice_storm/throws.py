@@ -12,14 +12,13 @@ import numpy as np
 
 from engines.errors import Violation
 from engines.ice_storm import words
-from engines.ice_storm.look import Look
+from engines.ice_storm.look import Look, overlap
 from engines.ice_storm.moves import LEANING, OFF, Change, Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from table.clearance import clearance
 from table.observation import SURE, SeenPiece
-from table.solids import Solid
 
 LEAN_MM = 3.0
 """Pieces that are read this near to each other may touch."""
@@ -40,6 +39,8 @@ def judge_throw(look: Look) -> Verdict:
     player = str(look.state.next)
     if look.first and (look.leftover or len(look.new) != 1):
         return _before_the_round(look, player)
+    if len(look.new) > 1 and (once := _seen_twice(look, player)) is not None:
+        return _one_or_two(once, player)
     strangers = [piece for piece in look.new if piece.colour != player]
     if len(look.new) == 2 and len(strangers) == 1:
         return _two(look, player)
@@ -145,17 +146,11 @@ def _leans(look: Look, piece: SeenPiece) -> bool | None:
     """
     others = [other.solid for other in look.there if other is not piece]
     near = any(clearance(piece.solid, other).mm <= LEAN_MM for other in others)
-    if piece.on is not None or any(_overlap(piece.solid, other) for other in others):
+    if piece.on is not None or any(overlap(piece.solid, other) for other in others):
         return True
     if piece.pose == "leaning":
         return True if near else None
     return None if near and piece.pose_probability < SURE else False
-
-
-def _overlap(a: Solid, b: Solid) -> bool:
-    """Would the solids be in one place, by more than they are measured wrong?"""
-    middle = a.vertices_mm.mean(axis=0)
-    return clearance(Solid(middle + 0.8 * (a.vertices_mm - middle)), b).mm == 0.0
 
 
 def _two(look: Look, player: str) -> Verdict:
@@ -172,6 +167,30 @@ def _two(look: Look, player: str) -> Verdict:
         state, moves = play(state, throw), [*moves, str(throw)]
     said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
     return Accepted(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, moves=tuple(moves), evidence=_evidence(look, second))
+
+
+def _seen_twice(look: Look, player: str) -> Look | None:
+    """Of several new pieces one is the player's, and all others are in doubt and touch what surely lies there: the table with that one alone."""
+    doubtful = [piece for piece in look.new if min(piece.pose_probability, piece.colour_probability) < SURE]
+    sure, there = ([piece for piece in pieces if piece not in doubtful] for pieces in (look.new, look.there))
+    if [piece.colour for piece in sure] != [player]:
+        return None
+    if any(all(clearance(piece.solid, other.solid).mm > LEAN_MM for other in there) for piece in doubtful):
+        return None
+    pieces = tuple(piece for piece in look.seen if piece not in doubtful)
+    return Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+
+
+def _one_or_two(look: Look, player: str) -> Verdict:
+    """A piece was perhaps read twice: as it lies, and as something else beside it."""
+    if (unread := unclear(look)) is not None:
+        return unread
+    piece = look.new[0]
+    read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
+    choices = [Choice(text, () if throw.again else (str(throw),)) for text, throw in read]
+    said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
+    common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "evidence": _evidence(look, piece)}
+    return Ambiguous(code="storm.throw.two", said=said, choices=(*choices, Choice("Two: take them back", ())), **common)
 
 
 def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
@@ -212,9 +231,18 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return _decide(look, player, read, lost, _evidence(look))
     if look.gone or look.elsewhere:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
+    if len(look.out) == 1 and look.out[0].colour_probability < SURE:
+        return _stray(look, look.out[0].colour, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
+
+
+def _stray(look: Look, colour: str, player: str) -> Ambiguous:
+    """A piece came to lie beside the board whose colour is not sure, and not read as that of who throws."""
+    said = f"Is the piece beside the board {player} or {colour}? It is {player}'s throw."
+    choices = (Choice(f"It is {player}: the throw is off the board", (str(Throw(player, None)),)), Choice(f"It is {colour}: nobody threw it", ()))
+    return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
 
 
 def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:

@@ -52,6 +52,8 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.next)
     found = look(seen, board).counted(state)
+    if before is not None:
+        found = found.as_ruled(look(before, board).counted(state), state)
     if found.down:
         return Waiting(code=MOVE, said=f"Stand the {found.down[0].colour} ship upright where it belongs.", rests_on=RULES, player=state.next)
     if before is None and state == fresh(state.players, state.setting.rulings):
@@ -69,7 +71,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
-        said = f"Set up the board: {' '.join(_sentences(wrong))}"
+        unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
+        hint = " Show it better; where colours are hard to tell, teach the referee yours." if unread or wrong.recoloured else ""
+        said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
         return Waiting(code=START, said=said, rests_on=RULES)
     said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
@@ -98,6 +102,8 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
 def _judge_difference(state: State, found: Look) -> Verdict:
     """No legal move explains the table: half of one is done, a wrong one was, or more than one."""
     wrong = found.differs(state)
+    if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
+        return asked
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
         said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
@@ -106,7 +112,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         if found.unread:
             return _exchanged(state, found, wrong)
         ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
-        return Waiting(code=MOVE, said=f"Not on the board: {ships}. {turn(state)}", rests_on=MOVES, player=state.next)
+        said = f"Not seen on the board: {ships}. Put it there, or move it a little if it is there. {turn(state)}"
+        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
     if wrong.strange or wrong.recoloured or len(wrong.moved) > 2:
         return _out_of_sync(state, wrong)
     match wrong.moved:
@@ -116,6 +123,18 @@ def _judge_difference(state: State, found: Look) -> Verdict:
             return _one_moved(state, moved, wrong)
         case _:
             return _two_moved(state, found, wrong)
+
+
+def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
+    """A legal move explains all but an iceberg where none belongs: icebergs do not come back, and a pale cell may look like one."""
+    bare = found.without_ice(extra)
+    explained = [move for move in legal_moves(state) if bare.shows(play(state, move))]
+    if len(explained) != 1 or bare.shows(state):
+        return None
+    (move,) = explained
+    said = f"{str(state.next).capitalize()} moved {move}, and what looks like an iceberg is seen on {_cells(extra)}, where none belongs. Is it one?"
+    choices = (Choice(f"No: the ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)), Choice("Yes: put it right", ()))
+    return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True)
 
 
 def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:

@@ -112,6 +112,18 @@ class Look:
             return self
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
+    def as_ruled(self, before: Look, state: State) -> Look:
+        """With what people decided of icebergs against the picture when the table was ruled on last: nobody is asked again about one that is
+        read so still.  A table on which not even the ships stood as they are recorded says nothing."""
+        then = before.differs(state)
+        if then.moved or then.gone or then.strange or then.recoloured:
+            return self
+        return replace(self.without_ice(then.extra), hidden=self.hidden | then.lost)
+
+    def without_ice(self, cells: int) -> Look:
+        """As if no iceberg were seen in these cells."""
+        return replace(self, counters=tuple(counter for counter in self.counters if not cells >> counter[0] & 1))
+
     def differs(self, state: State) -> Difference:
         """Where it is not as the state says; doubt is in favour of the state."""
         slots = [(player, cell) for player, cells in zip(state.players, state.ships, strict=True) for cell in members(cells)]

@@ -101,6 +101,8 @@ def _tell(look: Look, story: _Story) -> Verdict:
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
         return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next)
     move = story.moves[-1]
+    if isinstance(move, Movement) and after.board.under(move.pyramid) and move.pyramid not in look.matched(after.board).values():
+        return _ask_unread(state, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else after_move(after))
@@ -136,6 +138,13 @@ def _what(state: State, move: Move, after: State) -> str:
             return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}."
         case _:
             raise AssertionError("not seen")
+
+
+def _ask_unread(state: State, story: _Story, move: Movement) -> Ambiguous:
+    """The pyramid is gone from where it stood, and all that is seen of it is something that cannot be read, or nothing."""
+    said = f"{move.pyramid} is not on {move.origin} any more, and not read anywhere else. Was it moved to {move.target}?"
+    choices = (Choice(_what(state, move, story.after), tuple(map(str, story.moves))), Choice("Not so: show it better, or put it right", ()))
+    return Ambiguous(code="icefloe.unread", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
 
 
 def _ask(look: Look, rivals: list[_Story]) -> Verdict:

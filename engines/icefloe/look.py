@@ -59,8 +59,10 @@ class Look:
 
     @cached_property
     def tiles(self) -> frozenset[str]:
-        """The places that seem to have a tile."""
-        return frozenset(place for place, there in (self.now.tiles or {}).items() if there)
+        """The places that seem to have a tile, and those that have one as a pyramid stands on it untouched."""
+        read = {place for place, there in (self.now.tiles or {}).items() if there}
+        standing = {name for name, was in self.stood.items() if any(_same(was, piece) for piece in self.now.pieces)}
+        return frozenset(read | {floe.place for floe in self.state.board.floes if standing & {*floe.pyramids}})
 
     @cached_property
     def misread(self) -> frozenset[str]:
@@ -190,8 +192,7 @@ class Look:
     @cached_property
     def _spurious(self) -> Array:
         """(pieces,): what it takes to read a piece if no pyramid is there; more where one stood before, less where none was read."""
-        stood = self.stood.values()
-        sure = [piece.pose_probability >= SURE or any(not moved(was, piece) for was in stood) for piece in self.now.pieces]
+        sure = [piece.pose_probability >= SURE or self._stood_there(piece) for piece in self.now.pieces]
         nats = np.where(sure, SPURIOUS, UNSURE_SPURIOUS)
         nats[self._ghosts] = 0.0
         return nats
@@ -200,7 +201,12 @@ class Look:
     def _ghosts(self) -> list[int]:
         """What is not sure to stand there, where something was before that was no pyramid, and where no pyramid was."""
         unsure = [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
-        return [k for k in unsure if all(moved(was, self.now.pieces[k]) for was in self.stood.values())]
+        return [k for k in unsure if not self._stood_there(self.now.pieces[k])]
+
+    def _stood_there(self, piece: SeenPiece) -> bool:
+        """Did a pyramid stand just there?  What is read so roughly that it may be anywhere near one is not that one."""
+        near = [was for was in self.stood.values() if np.hypot(*(was.base_mm - piece.base_mm)) <= GHOST_MM]
+        return any(not moved(was, piece) for was in near)
 
     @cached_property
     def _missed(self) -> Array:

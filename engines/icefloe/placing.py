@@ -91,7 +91,8 @@ def _amiss(look: Look, placed: tuple[str, ...]) -> str:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = look.now.pieces, look.pyramids
     seen = set(look.free.values())
-    due = order[: max(len(placed), len(look.free))]
+    # Where most stand there they are placed all at once: then none is too early, and those that are not seen are missing.
+    due = order if len(look.free) > len(order) / 2 else order[: max(len(placed), len(look.free))]
     missing = [name for name in due if name not in seen]
     early = sorted((order.index(name), name) for name in seen if name not in due)
     other = [(k, name) for k, name in look.free.items() if stands(pieces[k]) and not agrees(pieces[k], name)]

@@ -14,7 +14,7 @@ from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import Difference, Look, Pair, look
+from engines.zamboni_wars.look import Difference, Look, Pair, as_they_lay, look
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
@@ -41,6 +41,19 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
     """What happened on a board of coasters on which nothing moves any more."""
     assert isinstance(board, Coasters), "set_up refuses other boards"
+    held = as_they_lay(seen, before, _touched(state))
+    verdict = _judge(state, held, before, board)
+    return verdict if held is seen else replace(verdict, table=held)
+
+
+def _touched(state: State) -> frozenset[str]:
+    """Players whose nests somebody has a reason to touch now."""
+    if isinstance(state.phase, Hit | Aiming):
+        return frozenset((state.phase.target,))
+    return frozenset((state.to_move,)) if isinstance(state.phase, Moving) else frozenset()
+
+
+def _judge(state: State, seen: Observation, before: Observation | None, board: Coasters) -> Verdict:
     if ended := outcome(state):
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
@@ -140,7 +153,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         lie = listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in wrong.gone)
-        return Waiting(code=MOVE, said=f"Not on the board: {lie}. {turn(state)}", rests_on=MOVEMENT, player=state.to_move)
+        said = f"Not seen on the board: {lie}. Lay it there, or move it a little if it lies there. {turn(state)}"
+        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
     if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
         spare = wrong.strange[0]
         said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."

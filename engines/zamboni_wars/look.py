@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -12,6 +13,7 @@ from engines.zamboni_wars.board import FACINGS, SIDE, Space
 from engines.zamboni_wars.phases import RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from table.boards import Coasters
+from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
 
@@ -174,6 +176,21 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
     unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
+
+
+def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> Observation:
+    """The observation with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where
+    they lay."""
+
+    def as_it_lay(piece: SeenPiece) -> SeenPiece:
+        if before is None or piece.colour in touched or _size_probability(piece) >= SURE:
+            return piece
+        were = [old for old in before.pieces if old.colour == piece.colour]
+        lies_there = len(were) == 1 and _size_probability(were[0]) >= SURE and clearance(were[0].solid, piece.solid).mm == 0.0
+        return were[0] if lies_there else piece
+
+    pieces = tuple(map(as_it_lay, seen.pieces))
+    return seen if all(a is b for a, b in zip(pieces, seen.pieces, strict=True)) else replace(seen, pieces=pieces)
 
 
 def _size_probability(piece: SeenPiece) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,23 @@ def test_pieces_beyond_those_that_a_colour_has_are_not_told():
     kept, beyond = as_many_as_there_are(spots, case.setup)
     assert kept == spots[:1]
     assert beyond == spots[1:]
+
+
+def test_a_ship_too_many_is_told_if_it_is_surely_one():
+    case = random_case("icebreaker", 60001)
+    spots = [spot(20.0 * k, 0, {"A": 0.0}) for k in range(5)]
+    doubtful = replace(spots[4], chance=0.9)
+    kept, beyond = as_many_as_there_are([*spots[:4], doubtful], case.setup)
+    assert kept == spots[:4]
+    assert beyond == [doubtful]
+
+
+def test_a_ship_of_a_doubtful_colour_is_of_the_colour_that_has_one_left():
+    case = random_case("icebreaker", 60001)
+    doubtful = replace(spot(0.0, 0, {"A": 0.0}), colours=np.array([0.6, 0.4]))
+    kept, beyond = as_many_as_there_are([doubtful, *(spot(20.0 * k, 0, {"A": 0.0}) for k in range(1, 4))], case.setup)
+    assert not beyond
+    assert sorted((float(one.middle_mm[0]), int(one.colours.argmax()), float(one.colours.max())) for one in kept)[0] == (0.0, 1, 0.4)
 
 
 def table_with_a_stack(seed):

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from table.observation import Observation, Unusable, observation_document
 from table.setup import load_table
+from table.solids import lying
 from vision.cameras.files import read_image
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -23,6 +24,8 @@ from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Scene, look_at
 from vision.scene_cases import random_case, truth_document
+from vision.scene_ground import table_z_mm
+from vision.scene_throws import Thrower, clear_of_cards
 from vision.watch import Watch
 
 BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
@@ -222,3 +225,17 @@ def test_photographs_that_this_project_did_not_draw(name):
     assert np.median(errors) < 0.3
     standing = [(p.colour, seen.pieces[p.on].colour) for p in seen.pieces if p.on is not None]
     assert standing == [(p["colour"], setup.game.target) for p in truth if p.get("on") == "target"]
+
+
+def test_a_throw_that_rolled_far_off_the_chessboard_is_seen():
+    case, _ = drawn("storm", 9102, empty=True)
+    thrower, (low, high) = Thrower(case.setup, np.random.default_rng(3)), (corner(case.setup.outline_mm(), axis=0) for corner in (np.min, np.max))
+    spots = [np.array([low[0] + (high[0] - low[0]) * share, high[1] + 72.0]) for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
+    spot = next(spot for spot in spots if clear_of_cards(case.setup, spot, thrower.size.slant_mm))
+    solid = lying(thrower.size, *spot, 30.0, table_z_mm(case.setup))
+    colour = case.setup.colours[0]
+    picture = Renderer(case.setup, case.camera).picture(Scene(case.stage, (thrower.piece(colour, solid, thrower.size),)), np.random.default_rng(3))
+    seen = observe(Frame(0, 0, picture), case.setup)
+    assert isinstance(seen, Observation)
+    assert [piece.colour for piece in seen.off_board] == [colour]
+    assert np.hypot(*(seen.off_board[0].base_mm - spot)) < 5.0, "it lies lower than the board that it is measured on"

@@ -72,7 +72,7 @@ class Game:
         self.asked = seen
         if isinstance(verdict, Accepted):
             self.move(*verdict.moves)
-            self.before, self.pieces = seen, list(pieces)
+            self.before, self.pieces = verdict.table or seen, list(pieces)
         return verdict
 
     def add(self, *pieces):
@@ -83,7 +83,7 @@ class Game:
         """People decide a question."""
         decided = judge_answer(verdict, answer)
         self.move(*decided.moves)
-        self.before, self.pieces = self.asked, list(self.asked.pieces)
+        self.before, self.pieces = verdict.table or self.asked, list(self.asked.pieces)
         return decided
 
     @property

@@ -3,10 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from engines.ice_boule import judge, parse_move, play, start
 from engines.ice_boule.layout import Layout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Waiting
+from tests.engines.ice_boule.conftest import CAMERA, LOONEY
+
+BESIDE_MM = np.array([1.5, 1.5])
+"""A piece that is read here does not stand just where the target at (0, 0) would carry it."""
 
 
 def test_the_target_leaves_the_play_area(tables, game):
@@ -185,6 +190,17 @@ def test_two_new_pieces(tables, game):
     assert isinstance(three, Refused)
 
 
+def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
+    thrown = tables.beside("blue", 20.0)
+    part = tables.piece("blue", *(thrown.base_mm - np.array([2.0, 0.0])), pose="upright", pose_probability=0.4)
+    asked = game.add(thrown, part)
+    assert isinstance(asked, Ambiguous)
+    assert asked.said == "2 new pieces lie in play (blue, blue), and one is thrown at a time. Is one of them a part of another piece?"
+    assert asked.choices == (Choice("One: a large piece", ("throw blue large 20.00: blue 20.00",)), Choice("Each is a piece: take them back", ()))
+    assert isinstance(game.add(thrown, replace(part, pose_probability=1.0)), Refused)
+    assert isinstance(game.add(thrown, tables.beside("blue", 90.0, 90, pose_probability=0.4)), Refused), "it touches nothing"
+
+
 def test_nobody_leads(tables, game):
     """A throw that leaves nothing in play."""
     game.add(tables.beside("blue", 20.0))
@@ -196,7 +212,7 @@ def test_nobody_leads(tables, game):
 
 def test_an_unsure_stack(tables, game):
     """Whether a piece stands on the target is worth a point: people say."""
-    asked = game.add(tables.on("blue", game.pieces[0], 0, pose_probability=0.6))
+    asked = game.add(tables.on("blue", game.pieces[0], 0, pose_probability=0.6, base_mm=BESIDE_MM))
     assert isinstance(asked, Ambiguous)
     assert asked.choices[0].moves == ("throw blue large on: blue on",)
     assert asked.choices[1].moves == ("throw blue large touching: blue touching",)
@@ -205,19 +221,19 @@ def test_an_unsure_stack(tables, game):
 def test_who_stands_on_the_target_is_asked_once(tables, game):
     """Later throws bring no new doubt about it, until the piece is moved."""
     target = game.pieces[0]
-    unsure = tables.on("blue", target, 0, pose_probability=0.8)
+    unsure = tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)
     asked = game.add(unsure)
     assert asked.said == f"The {unsure} may not stand on the target. Is it as the camera read it?"
     game.answer(asked, "As it was read: a large piece")
     thrown = game.add(tables.beside("yellow", 9.0, 90))
     assert thrown.moves == ("throw yellow large 9.00: blue on < yellow 9.00",)
-    moved = tables.on("blue", target, 0, pose_probability=0.8, base_mm=target.base_mm + 3.0)
+    moved = tables.on("blue", target, 0, pose_probability=0.8, base_mm=-BESIDE_MM)
     assert isinstance(game.see(target, moved, *game.pieces[2:], tables.beside("yellow", 30.0, 180)), Ambiguous)
 
 
 def test_who_does_not_stand_on_the_target_is_asked_once(tables, game):
     target = game.pieces[0]
-    asked = game.add(tables.on("blue", target, 0, pose_probability=0.8))
+    asked = game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM))
     beside = next(choice for choice in asked.choices if choice.label.startswith("It does not stand on the target"))
     game.answer(asked, beside.label)
     assert game.add(tables.beside("yellow", 60.0, 90)).moves == ("throw yellow large 60.00: blue touching < yellow 60.00",)
@@ -259,7 +275,7 @@ def test_a_piece_on_the_target_may_hide_it(tables, game):
 def test_a_target_that_is_only_guessed_to_be_elsewhere_is_where_it_stood(tables, game):
     """Eyes that do not see it look for a piece that may hide it, and may take the wrong one."""
     target = game.pieces[0]
-    game.answer(game.add(tables.on("blue", target, 0, pose_probability=0.8)), "As it was read: a large piece")
+    game.answer(game.add(tables.on("blue", target, 0, pose_probability=0.8, base_mm=BESIDE_MM)), "As it was read: a large piece")
     upper = tables.piece("blue", 0.5, 2.0, 10.0, pose="upright")
     game.before = tables.seen(upper)
     other = tables.piece("yellow", 80.0, 0.0, pose="upright")
@@ -279,3 +295,64 @@ def test_a_target_that_is_hidden_by_nothing_may_have_left(tables, game):
     assert game.see(lying).code == "boule.target.gone"
     game.add(tables.beside("blue", 20.0))
     assert game.see(*game.pieces[1:], tables.piece("yellow", 40.0, 0.0, pose="upright")).code == "boule.target.gone"
+
+
+def from_the_side(tables, *pieces, **changes):
+    """As a camera 700 mm up sees them that is not over the middle."""
+    eye_mm = np.array([150.0, -300.0, 700.0])
+    return replace(tables.seen(*pieces), camera=replace(CAMERA, rotation=np.diag([1.0, -1.0, -1.0]), translation_mm=eye_mm * (-1, 1, 1)), **changes)
+
+
+def read_on_the_target(tables, **changes):
+    """A piece that stands on the target at (0, 0), read as if it stood on the table: beside it, away from that camera."""
+    lift_mm = LOONEY["large"].stack_step_mm
+    x_mm, y_mm = np.array([-150.0, 300.0]) * lift_mm / (700.0 - lift_mm)
+    return tables.piece("yellow", x_mm, y_mm, 30.0, pose="upright", **changes)
+
+
+@pytest.mark.parametrize("heading_deg", [0.0, 45.0])
+def test_a_piece_that_stands_just_where_the_target_lifts_it_is_on_it(tables, game, heading_deg):
+    """Nothing else explains it: nobody is asked, and what is taken for known is said, now and as long as it is hidden."""
+    game.add(tables.beside("blue", 20.0))
+    game.before = from_the_side(tables, *game.pieces)
+    blue, upper = game.pieces[1], replace(read_on_the_target(tables), heading_deg=heading_deg)
+    thrown = judge(game.state, from_the_side(tables, blue, upper), game.before)
+    assert isinstance(thrown, Accepted)
+    assert thrown.moves == ("throw yellow large on: yellow on < blue 20.00",)
+    hidden = "The green target is hidden, and taken to be where it was seen last, under the piece that stands there."
+    assert thrown.said.endswith(hidden)
+    assert [(piece.colour, piece.on) for piece in thrown.table.pieces] == [("blue", None), ("yellow", 2), ("green", None)]
+    game.move(*thrown.moves)
+    after = judge(game.state, from_the_side(tables, blue, upper, tables.beside("blue", 22.0, 180)), thrown.table)
+    assert isinstance(after, Accepted)
+    assert after.moves == ("throw blue large 22.00: yellow on < blue 20.00 < blue 22.00",), "measured from where the target was seen"
+    assert after.said.endswith(hidden)
+
+
+def test_eyes_that_guess_the_target_under_it_need_no_answer(tables, game):
+    upper = tables.on("blue", game.pieces[0], 0, pose_probability=0.6)
+    thrown = game.add(upper)
+    assert isinstance(thrown, Accepted)
+    assert thrown.moves == ("throw blue large on: blue on",)
+
+
+def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
+    """Another thing that might be the target, or a place that its shell does not explain."""
+    green_outside = tables.piece("green", 900.0, 0.0)
+    there = read_on_the_target(tables)
+    game.add(tables.beside("blue", 20.0))
+    game.before, blue = from_the_side(tables, *game.pieces), game.pieces[1]
+    assert isinstance(judge(game.state, from_the_side(tables, blue, there), game.before), Accepted)
+    unsure = from_the_side(tables, blue, replace(there, colour_probability=0.9))
+    assert isinstance(judge(game.state, unsure, game.before), Accepted), "who throws now has thrown it, and the target did not move"
+    on_the_table = tables.piece("yellow", 0.0, 0.0, pose="upright")
+    doubts = [
+        from_the_side(tables, blue, on_the_table),
+        from_the_side(tables, blue, there, off_board=(green_outside,)),
+        from_the_side(tables, blue, there, unread_mm=(np.array([150.0, 150.0]),)),
+        from_the_side(tables, blue, replace(there, pose_probability=0.9)),
+    ]
+    for seen in doubts:
+        asked = judge(game.state, seen, game.before)
+        assert isinstance(asked, Ambiguous), seen
+        assert asked.said.startswith("The green target cannot be seen in the play area.")

@@ -211,3 +211,11 @@ def test_what_was_said_to_be_equal_may_still_lead(tables, game):
     assert {choice.label for choice in asked.choices} == {"Yellow is nearest", "Blue and yellow are equally near"}
     game.answer(asked, "Blue and yellow are equally near")
     assert game.state.layout.leaders == {"blue", "yellow"}
+
+
+def test_what_makes_it_too_close_is_said(tables, game):
+    """Far apart by the numbers, and still not sure: the picture leaves open how one of them lies."""
+    game.add(tables.beside("blue", 20.0))
+    asked = game.add(tables.beside("yellow", 30.0, 90, pose_probability=0.95))
+    assert isinstance(asked, Ambiguous)
+    assert asked.said.startswith("Too close to call: blue 20.0 ± 0.5 mm, yellow 30.0 ± 0.5 mm if it is lying (95% sure). ")

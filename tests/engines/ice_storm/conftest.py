@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engines import ice_storm as game
 from engines.ice_storm.touches import touches
 from table.boards import Chessboard
 from table.clearance import clearance
@@ -45,6 +46,7 @@ def board():
 
 CAMERA = Camera(np.eye(3), -np.array([200.0, 200.0, 620.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 BOARD = Chessboard(square_mm=50.0)
+PLAYERS = ("green", "black", "red")
 SURE_MM, SURE_DEG = 1e-6, 1e-6
 ERRS_MM, ERRS_DEG, SHAKES_MM = 0.2, 0.9, 0.03
 """What a reading of a piece errs as long as it lies still, 1 sigma, and what it changes from picture to picture."""
@@ -150,3 +152,32 @@ class Table:
 def tables():
     """`tables.Table(rng)`."""
     return SimpleNamespace(Table=Table, Thrown=Thrown, CAMERA=CAMERA, BOARD=BOARD)
+
+
+@pytest.fixture
+def table(tables):
+    return tables.Table(np.random.default_rng(5))
+
+
+@pytest.fixture
+def lie(tables):
+    """A piece that lies exactly so: colour, x, y, heading, pose."""
+    return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(colour, x_mm, y_mm, heading_deg, pose)
+
+
+@pytest.fixture
+def play(table):
+    """Judges what lies on the table by a state in words, or a game's first one; `before` is a table seen before."""
+
+    def judge(state="", before=None, *more, **changes):
+        now = game.State.parse(state) if isinstance(state, str) and state else state or game.start(PLAYERS, {})
+        return game.judge(now, table.seen(*more, **changes), before, table.board)
+
+    return judge
+
+
+def thrown(pieces, count, stacks="0 0 0"):
+    """The line of a state in which so many pieces were thrown; `pieces` in the notation of places."""
+    rest = "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left attack=must tie=shared."
+    turn = "green" if count == 15 else "-"
+    return f"players green black red; round 1; totals 0 0 0; stacks {stacks}; thrown {count}; turn {turn}; pieces {pieces}; {rest}"

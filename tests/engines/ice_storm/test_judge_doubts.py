@@ -11,37 +11,7 @@ from engines import ice_storm as game
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Chessboard, Open
 from table.errors import InputError
-
-PLAYERS = ("green", "black", "red")
-
-
-@pytest.fixture
-def table(tables):
-    return tables.Table(np.random.default_rng(5))
-
-
-@pytest.fixture
-def lie(tables):
-    """A piece that lies exactly so: colour, x, y, heading, pose."""
-    return lambda colour, x_mm, y_mm, heading_deg=90.0, pose="lying": tables.Thrown(colour, x_mm, y_mm, heading_deg, pose)
-
-
-@pytest.fixture
-def play(table):
-    """Judges what lies on the table by a state in words, or a game's first one; `before` is a table seen before."""
-
-    def judge(state="", before=None, *more, **changes):
-        now = game.State.parse(state) if isinstance(state, str) and state else state or game.start(PLAYERS, {})
-        return game.judge(now, table.seen(*more, **changes), before, table.board)
-
-    return judge
-
-
-def thrown(pieces, count, stacks="0 0 0"):
-    """The line of a state in which so many pieces were thrown; `pieces` in the notation of places."""
-    rest = "rulings touching=contact fire=over knocked=thrower leaning=again low=again starter=left attack=must tie=shared."
-    turn = "green" if count == 15 else "-"
-    return f"players green black red; round 1; totals 0 0 0; stacks {stacks}; thrown {count}; turn {turn}; pieces {pieces}; {rest}"
+from tests.engines.ice_storm.conftest import PLAYERS, thrown
 
 
 def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):
@@ -204,6 +174,8 @@ def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, pla
     table.pieces["green1"] = lie("green", x_mm + 2.0, y_mm, 10.0, pose="upright")
     table.pieces["new"] = lie("green", 320, 60)
     assert play(state, before).moves == ("throw green g2: green1 d2^",)
+    stands = table.pieces.pop("green1")
+    assert play(state, before, stands.piece(pose_probability=0.7)).moves == ("throw green g2",), "nor is it sure that it was stood up"
 
 
 def test_a_piece_is_taken_from_beside_something_that_was_never_read(table, lie, play):

@@ -15,11 +15,12 @@ from engines.icebreaker.moves import Move
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Hex, Open
 from table.errors import InputError
+from table.observation import Observation
 
 PLAYERS = ("red", "black")
 BOARD = Hex(size=5, cell_mm=32.0)
-ANYTHING = object()
-"""An observation before the one that is judged: that there was one is all that counts."""
+ANYTHING = Observation(0, 0, None)
+"""An observation before the one that is judged, with nothing on it: that there was one is all that counts."""
 
 
 class Evening:
@@ -215,6 +216,32 @@ def test_the_set_up_is_accepted_once_it_is_right(tables):
     empty = evening.table.copy()
     empty.ice.clear()
     assert "and 47 more" in game.judge(evening.state, empty.seen(), None, BOARD).said
+
+
+def test_a_ship_that_is_not_read_at_the_set_up_is_told_as_that(tables):
+    evening = Evening(tables, 1)
+    unset = evening.table.copy()
+    at = unset.ships.pop("A1")[1]
+    waiting = game.judge(evening.state, unset.seen(unread_mm=(np.asarray(at),)), None, BOARD)
+    assert waiting.said == (
+        "Set up the board: Red's ship of A1 is missing. Something that is not read as a ship stands on A1. "
+        "Show it better; where colours are hard to tell, teach the referee yours."
+    )
+
+
+def test_an_iceberg_that_people_said_is_none_is_told_once(tables):
+    """A pale cell is taken for an iceberg, again and again: the record was corrected, and the game goes on."""
+    evening = Evening(tables, 4)
+    evening.table.move("E9", "D8")
+    wrong = evening.table.copy()
+    wrong.ice["E9"] = wrong.put("E9")
+    asked = game.judge(evening.state, wrong.seen(), evening.table.seen(), BOARD)
+    assert isinstance(asked, Ambiguous)
+    assert asked.said == "Red moved E9-D8, and what looks like an iceberg is seen on E9, where none belongs. Is it one?"
+    assert [choice.moves for choice in asked.choices] == [("E9-D8",), ()]
+    corrected = game.play(evening.state, game.parse_move("E9-D8"))
+    assert isinstance(game.judge(corrected, wrong.seen(), wrong.seen(), BOARD), Waiting)
+    assert isinstance(game.judge(corrected, wrong.seen(), evening.table.seen(), BOARD), OutOfSync), "one that came since is told"
 
 
 def test_a_game_under_way_goes_on_without_the_picture_before(tables):

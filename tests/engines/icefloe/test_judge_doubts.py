@@ -105,6 +105,20 @@ def test_a_ghost_is_nobody(pond, tables):
     assert isinstance(game.judge(state, table.seen(sure), before, table.board), OutOfSync)
 
 
+def test_a_ghost_between_pyramids_is_none_of_them(pond, tables):
+    """It is read so roughly that it might be anywhere on the tile; a legal move for it does not stand against what is surely read."""
+    state, table = pond(line())
+    rough = {"pose_probability": 0.6, "size_probability": 0.3, "covariance": np.diag([40.0, 40.0, 900.0])}
+    on(table, "AM", "b1", (-15.0, -15.0), tables)
+    on(table, "CM", "b1", (-15.0, 15.0), tables)
+    ghost = replace(tables.Stood("BS", "b1", (0.0, 0.0), "C").piece(np.zeros(2)), **rough)
+    before = table.seen(ghost)
+    table.put("BS", "c3")
+    refused = game.judge(state, table.seen(ghost), before, table.board)
+    assert (type(refused), refused.tried) == (Refused, ("BS:a2-c3",))
+    assert game.judge(state, table.seen(ghost), table.seen(), table.board).tried == ("BS:a2-c3",)
+
+
 def test_what_could_not_be_read_may_be_what_is_missing(pond):
     state, table = pond(line())
     before = table.seen()
@@ -116,6 +130,19 @@ def test_what_could_not_be_read_may_be_what_is_missing(pond):
     assert (type(hidden), hidden.said) == (CannotSee, "Something lies at (112, 92) mm that cannot be read. Show it more clearly.")
     assert isinstance(game.judge(state, unread, replace(before, unread_mm=(at + 3,)), table.board), OutOfSync), "it was there all the time"
     assert isinstance(game.judge(state, table.seen(tiles=None), before, table.board), CannotSee)
+
+
+def test_a_move_of_which_only_something_unread_is_seen_is_asked_about(pond):
+    state, table = pond(line())
+    before = table.seen()
+    del table.stood["BS"]
+    somewhere = np.array([51.3 + 25.0, 25.0])
+    asked = game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board)
+    assert (type(asked), asked.until_moved) == (Ambiguous, True)
+    assert asked.said == "BS is not on a2 any more, and not read anywhere else. Was it moved to b1?"
+    assert [choice.moves for choice in asked.choices] == [("BS:a2-b1",), ()]
+    table.put("BS", "b2")
+    assert game.judge(state, table.seen(unread_mm=(somewhere,)), before, table.board).moves == ("BS:a2-b2",)
 
 
 def test_a_pyramid_that_was_not_read_for_a_while(pond):
@@ -233,6 +260,9 @@ def test_a_tile_that_was_misread_before_is_held_against_nobody(pond):
     again = game.judge(state, table.seen(), table.seen(), table.board)
     assert (type(again), again.said) == (Waiting, verdict.said.partition(". ")[0] + ".")
     table.tiles.discard("a3")
+    untouched = game.judge(state, table.seen(), before, table.board)
+    assert isinstance(untouched, Waiting), "nobody takes a tile away from under a pyramid that does not move"
+    table.put("AC", "a3")
     assert isinstance(game.judge(state, table.seen(), before, table.board), OutOfSync)
     assert isinstance(game.judge(state, table.seen(), table.seen(), table.board), Waiting)
 

@@ -290,6 +290,28 @@ def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):
         assert game.judge(evening.state, near, evening.before, table.BOARD).moves == ("c6 E",), "the rules help"
 
 
+def test_a_nest_that_nobody_had_a_reason_to_touch_is_taken_to_lie_as_it_lay(at):
+    """It is read badly where it lay: the others play on, and what is kept is how it was read when it was read well."""
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    table, before = evening.table, evening.table.seen()
+    where, heading_deg, _ = table.nests["red"]
+    badly = table.read("red", where + np.array([4.0, 0.0]), heading_deg + 60.0, 2, size_probability=0.7)
+
+    def seen(*yellow):
+        return replace(table.seen(), pieces=(badly, table.read("blue", *table.nests["blue"]), table.read("yellow", *yellow)))
+
+    assert isinstance(game.judge(evening.state, seen(*table.nests["yellow"]), before, table.BOARD), Waiting)
+    driven = game.judge(evening.state, seen(*table.place(Space.parse("c6"), "E"), 3), before, table.BOARD)
+    assert driven.moves == ("c6 E",)
+    (kept,) = (piece for piece in driven.table.pieces if piece.colour == "red")
+    assert kept.size == "large"
+    firing = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move red; phase move 2")
+    badly = firing.table.read("red", *firing.table.nests["red"][:2], 2, size_probability=0.7)
+    others = [firing.table.read(player, *firing.table.nests[player]) for player in ("yellow", "blue")]
+    turned = replace(firing.table.seen(), pieces=(replace(badly, heading_deg=badly.heading_deg + 60.0), *others))
+    assert isinstance(game.judge(firing.state, turned, firing.table.seen(), firing.table.BOARD), CannotSee), "who drives may have turned it"
+
+
 def test_a_size_that_was_misread_before_already_is_held_against_nobody(at):
     """Only what changed since the last ruling can have been done by a hand."""
     evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
