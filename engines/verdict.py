@@ -40,10 +40,14 @@ class Refused(_Verdict):
 
 
 class Choice(NamedTuple):
-    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts)."""
+    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts).
+
+    One that `holds` counts without moves too: the table is as it is recorded, though the camera does not see all of it.
+    """
 
     label: str
     moves: tuple[str, ...]
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,9 @@ class Ambiguous(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting(_Verdict):
-    """Nothing happened yet that counts; `said` tells what the game waits for."""
+    """Nothing happened yet that counts; `said` tells what the game waits for.  `asks` is put to people where the table stays so."""
+
+    asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

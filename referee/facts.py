@@ -28,7 +28,7 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             common["evidence"] = verdict.evidence | {"differences": list(verdict.differences)}
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
-            choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
+            choices = tuple(Choice(label=label, moves=moves, holds=holds) for label, moves, holds in verdict.choices)
             return Asked(choices=choices, until_moved=verdict.until_moved, observation=observation, **common)
         case Heard():
             return Noted(moves=verdict.moves, secret=verdict.secret, **common)

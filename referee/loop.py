@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import fact_of, told
-from referee.frames import frames
+from referee.frames import frames, kept_jpeg
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
 from referee.moved import HOLDS, TableWatch, Wish
+from referee.patience import Patience
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
@@ -25,7 +26,6 @@ from table.errors import InputError
 from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
-from vision.cameras.files import encode_jpeg
 from vision.frame import Frame
 from vision.watch import NOT_AT_REST
 
@@ -37,8 +37,6 @@ RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
 STILL_HAND = "Something like a hand is over the board and does not move. Until it is gone, only a move that explains all of the table counts."
 """It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
-KEPT_QUALITY = 95
-"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
 
 class Observe(Protocol):
@@ -117,6 +115,7 @@ class Referee:
         self._blind: Observation | None = None
         self._no_hand = False
         self._open: Refused | OutOfSync | None = None
+        self._patience = Patience()
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
@@ -252,6 +251,8 @@ class Referee:
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(_status(self._open), said if self._open else self._die_said or said)
+            if (question := self._patience.due(frame.at_ms)) is not None:
+                self._rule(question, frame, settled, ledger)
         elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
         else:
@@ -299,6 +300,7 @@ class Referee:
 
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
+        self._patience.stir()
         event = self._session.records(self._session.ledger.seq - 1)[-1].event
         if isinstance(event, Answered) and not event.moves:
             self._judged = None
@@ -310,16 +312,23 @@ class Referee:
             self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
             self._tell("cannot see", STILL_HAND)
             return
+        if self._judged is None or not unchanged(self._judged, settled):
+            self._patience.stir()
+        self._rule(verdict, frame, settled, ledger)
+
+    def _rule(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        """Put a verdict on record where it belongs there, and tell it."""
         table = verdict.table or settled
         event = fact_of(verdict, _document(table, ledger))
         if _begun_before(verdict, ledger):
-            self._ruled_on.keep(ledger.standing[-1].seq, table)
+            self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
+        self._patience.judged(verdict)
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
@@ -343,7 +352,8 @@ class Referee:
         if ledger.seq == self._judged_at:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
-        return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
+        heard = (isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) or (isinstance(e, Answered) and e.holds) for e in events)
+        return isinstance(self._open, OutOfSync) or any(heard)
 
     def _tell_moved(self) -> None:
         assert self._table is not None
@@ -357,11 +367,6 @@ class Referee:
         with self._changed:
             self._latest = replace(self._latest, status=status, said=said, stamp=self._latest.stamp + 1)
             self._changed.notify_all()
-
-
-def kept_jpeg(frame: Frame) -> bytes:
-    """A picture as the log keeps it."""
-    return encode_jpeg(frame.image, KEPT_QUALITY)
 
 
 def _status(verdict: Verdict | None) -> Status:

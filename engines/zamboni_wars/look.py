@@ -77,13 +77,15 @@ class Difference:
 
     `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones another colour; `gone`
     are players whose nest is not seen, `strange` nests that are too many.  `pushed` are cover dice, the spaces that each may be meant
-    to be in, where none belongs; `unseen` are spaces where one belongs and is not read, which is no disagreement.
+    to be in, where none belongs; `unseen` are spaces where one belongs and is not read, and `held` players whose nest is not seen and
+    lies there by people's word, which is no disagreement.
     """
 
     moved: tuple[Pair, ...]
     resized: tuple[Pair, ...]
     recoloured: tuple[Pair, ...]
     gone: tuple[str, ...]
+    held: tuple[str, ...]
     strange: tuple[Nest, ...]
     pushed: tuple[tuple[Space, ...], ...]
     unseen: tuple[Space, ...]
@@ -105,12 +107,14 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Look:
     """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read;
-    of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any."""
+    of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any; `held`
+    are players whose nest lies where it is recorded, seen or not, as people say."""
 
     nests: tuple[Nest, ...]
     up: tuple[SeenPiece, ...]
     unread: frozenset[Space]
     dice: tuple[tuple[Space, ...], ...] | None = None
+    held: frozenset[str] = frozenset()
 
     def as_read(self) -> Look:
         """With the colours and sizes that are named, whatever the doubt."""
@@ -135,12 +139,14 @@ class Look:
         slots = list(state.left.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(len(slots), len(self.nests))
         pairs = [Pair(*slots[int(row)], self.nests[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        unpaired = [player for player, _ in slots if player not in [pair.player for pair in pairs]]
         pushed, unseen = self._dice(state)
         return Difference(
             moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
             resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
             recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
-            gone=tuple(player for player, _ in slots if player not in [pair.player for pair in pairs]),
+            gone=tuple(player for player in unpaired if player not in self.held),
+            held=tuple(player for player in unpaired if player in self.held),
             strange=tuple(nest for nest in self.nests if not any(nest is pair.nest for pair in pairs)),
             pushed=pushed,
             unseen=unseen,
@@ -176,6 +182,20 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
     unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
+
+
+def never_seen(state: State, before: Observation | None, board: Coasters) -> frozenset[str]:
+    """Players whose nest was not seen when the table was ruled on last: that was on people's word that it lies as it is recorded.
+
+    A table on which most were not seen says nothing.
+    """
+    gone = look(before, None, board).differs(state).gone if before else ()
+    return frozenset(gone if mostly_seen(state, gone) else ())
+
+
+def mostly_seen(state: State, unseen: Collection[str]) -> bool:
+    """Are at least half of the nests seen, so that people are not in the middle of laying them, or of clearing the table?"""
+    return 2 * len(unseen) <= len(state.left)
 
 
 def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> Observation:

@@ -1,0 +1,79 @@
+"""What can legally have happened on the board: what is seen, and what people are asked about nests that the camera does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from engines.verdict import Ambiguous, Choice
+from engines.words import listed
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.look import Look, mostly_seen
+from engines.zamboni_wars.moves import Drive, Fire, Move, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.refusals import MOVEMENT
+from engines.zamboni_wars.rules import after
+from engines.zamboni_wars.state import LAYER_SIZES, State
+
+
+def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
+    """What can legally happen on the board now and may be what is seen."""
+    match state.phase:
+        case Moving(points):
+            mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
+            seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
+            return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
+        case Hit(target):
+            return [(Take(target),)]
+        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
+            return [(Fire(target), Take(target))]
+        case _:
+            return []
+
+
+def _unseen_ways(state: State, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
+    """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone."""
+    match state.phase:
+        case Moving(points) if state.to_move in unseen:
+            yield from ((drive,) for drive in reachable(state, points))
+        case Hit(target) if target in unseen:
+            yield (Take(target),)
+        case Aiming(target) if target in unseen and state.left[target].layers == 1:
+            yield (Fire(target), Take(target))
+
+
+def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
+    """Where the nests of these players are, which are not seen: as they lay, or as a legal move left them.
+
+    A space where something lies that is not read comes first.  None where more is amiss, or most nests are not seen.
+    """
+    if not mostly_seen(state, unseen):
+        return None
+    there = replace(found, held=found.held.union(unseen))
+    ways = dict.fromkeys((*seen_ways(state, there), *_unseen_ways(state, unseen)))
+    explained = [way for way in ways if there.shows(after(state, way))]
+    explained.sort(key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in found.unread))
+    choices = [Choice(_happened(state, way[-1]), tuple(map(str, way))) for way in explained]
+    if there.shows(state):
+        choices.insert(0, Choice("There it lies still, and the camera does not see it", (), holds=True))
+    if not choices:
+        return None
+    said = f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
+    choices.append(Choice("None of these: it is put right", ()))
+    return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=tuple(choices), until_moved=True)
+
+
+def _happened(state: State, move: Move) -> str:
+    match move:
+        case Drive(space, facing, dice):
+            pushed = f", the cover dice lie on {listed(dice)}" if dice else ""
+            return f"{state.to_move.capitalize()}'s Zamboni ended on {space}, looking {facing}{pushed}"
+        case Take(target):
+            return f"The {LAYER_SIZES[state.left[target].layers]} {target} piece was taken off the board"
+        case _:
+            raise ValueError(f"expected something that can be seen, got {move}")
+
+
+def lay(state: State, players: Collection[str]) -> str:
+    """Where their nests lie by the record."""
+    return listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in players)
