@@ -28,7 +28,7 @@ class Patience:
         if not isinstance(verdict, Waiting):
             self._stirred = False
         elif verdict.asks is not None:
-            self._question = replace(verdict.asks, table=verdict.table)
+            self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)
 
     def due(self, at_ms: int) -> Ambiguous | None:
         """The question, where the table has been left alone for STAYS_MS up to this frame; None before, and where nobody was at it."""

@@ -141,7 +141,7 @@ class Players:
         while True:
             if self._session.ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(())
+                self._answer((), holds=True)
                 yield
             elif self._session.ledger.paused:
                 yield
@@ -235,20 +235,21 @@ class Players:
             ledger = self._session.ledger
             if ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(act.moves if act.lawful else ())
+                self._answer(act.moves if act.lawful else (), holds=act.lawful and not act.moves)
                 return
             if ledger.seq != mark and not ledger.paused:
                 return
             frames += not ledger.paused
             yield
 
-    def _answer(self, truth: tuple[str, ...]) -> None:
-        """The truth, no moves where nothing that counts was done, if the referee thinks it possible."""
+    def _answer(self, truth: tuple[str, ...], holds: bool) -> None:
+        """The truth, no moves where nothing that counts was done, if the referee thinks it possible; it `holds` where all lies as recorded."""
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, Asked):
             return
-        label = next((choice.label for choice in question.event.choices if choice.moves == truth), None)
-        label = label or next((choice.label for choice in question.event.choices if not choice.moves), None)
+        choices = question.event.choices
+        label = next((choice.label for choice in choices if (choice.moves, choice.holds) == (truth, holds)), None)
+        label = label or next((choice.label for choice in choices if not choice.moves and not choice.holds), None)
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 

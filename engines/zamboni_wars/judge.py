@@ -14,13 +14,13 @@ from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import Difference, Look, Pair, as_they_lay, look, never_seen
+from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_they_lay, look, never_seen
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, outcome, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
-from engines.zamboni_wars.ways import ask_unseen, lay, seen_ways
+from engines.zamboni_wars.ways import ask_doubted, ask_unseen, lay, seen_ways
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -44,7 +44,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     assert isinstance(board, Coasters), "set_up refuses other boards"
     held = as_they_lay(seen, before, _touched(state))
     verdict = _judge(state, held, before, board)
-    return verdict if held is seen else replace(verdict, table=held)
+    return verdict if held.table is seen else replace(verdict, table=held.table)
 
 
 def _touched(state: State) -> frozenset[str]:
@@ -54,7 +54,8 @@ def _touched(state: State) -> frozenset[str]:
     return frozenset((state.to_move,)) if isinstance(state.phase, Moving) else frozenset()
 
 
-def _judge(state: State, seen: Observation, before: Observation | None, board: Coasters) -> Verdict:
+def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
+    seen = held.table
     if ended := outcome(state):
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
@@ -69,7 +70,7 @@ def _judge(state: State, seen: Observation, before: Observation | None, board: C
         explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
         if still and (not explained or reading.plainly().shows(state)):
-            return _wait(state, found, never)
+            return _wait(state, found, never, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
@@ -77,12 +78,12 @@ def _judge(state: State, seen: Observation, before: Observation | None, board: C
     return _judge_difference(state, found)
 
 
-def _wait(state: State, found: Look, never: frozenset[str]) -> Waiting | Accepted:
+def _wait(state: State, found: Look, never: frozenset[str], lie: AsTheyLay) -> Waiting | Accepted:
     """Nothing that counts has happened.  Of a nest that is seen again, which it was not, people's word is not needed any more."""
     held = found.differs(state).held
     if never.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
-    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else None
+    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else None
     return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 

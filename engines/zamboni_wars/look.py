@@ -198,19 +198,43 @@ def mostly_seen(state: State, unseen: Collection[str]) -> bool:
     return 2 * len(unseen) <= len(state.left)
 
 
-def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> Observation:
-    """The observation with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where
-    they lay."""
+@dataclass(frozen=True, slots=True)
+class AsTheyLay:
+    """A table with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where they lay.
 
-    def as_it_lay(piece: SeenPiece) -> SeenPiece:
-        if before is None or piece.colour in touched or _size_probability(piece) >= SURE:
-            return piece
-        were = [old for old in before.pieces if old.colour == piece.colour]
-        lies_there = len(were) == 1 and _size_probability(were[0]) >= SURE and clearance(were[0].solid, piece.solid).mm == 0.0
-        return were[0] if lies_there else piece
+    `doubted` are (now, before) of those that seem to have other layers than they had, where people have not said yet that they have not.
+    """
 
-    pieces = tuple(map(as_it_lay, seen.pieces))
-    return seen if all(a is b for a, b in zip(pieces, seen.pieces, strict=True)) else replace(seen, pieces=pieces)
+    table: Observation
+    doubted: tuple[tuple[SeenPiece, SeenPiece], ...] = ()
+
+    def as_said(self) -> Observation:
+        """The table once people have said so: there was something that could not be read."""
+        return replace(self.table, unread_mm=(*self.table.unread_mm, *(was.base_mm for _, was in self.doubted)))
+
+
+def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> AsTheyLay:
+    """The table as these players left it who alone had a reason to touch their nests."""
+    if before is None:
+        return AsTheyLay(seen)
+    pieces, doubted, said = [], [], []
+    for piece in seen.pieces:
+        was = None if piece.colour in touched else _lies_there(piece, before)
+        pieces.append(was or piece)
+        if was is not None and _was_unread(was.base_mm, before):
+            said.append(was.base_mm)
+        elif was is not None and was.size != piece.size:
+            doubted.append((piece, was))
+    same = all(a is b for a, b in zip(pieces, seen.pieces, strict=True))
+    return AsTheyLay(seen if same else replace(seen, pieces=tuple(pieces), unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
+
+
+def _lies_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
+    """The nest that lay there, and was surely read, where this one is not."""
+    were = [old for old in before.pieces if old.colour == piece.colour]
+    if len(were) != 1 or _size_probability(piece) >= SURE or _size_probability(were[0]) < SURE:
+        return None
+    return were[0] if clearance(were[0].solid, piece.solid).mm == 0.0 else None
 
 
 def _size_probability(piece: SeenPiece) -> float:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import Look, mostly_seen
+from engines.zamboni_wars.look import AsTheyLay, Look, mostly_seen
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
-from engines.zamboni_wars.refusals import MOVEMENT
+from engines.zamboni_wars.refusals import FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after
 from engines.zamboni_wars.state import LAYER_SIZES, State
 
@@ -72,6 +72,14 @@ def _happened(state: State, move: Move) -> str:
             return f"The {LAYER_SIZES[state.left[target].layers]} {target} piece was taken off the board"
         case _:
             raise ValueError(f"expected something that can be seen, got {move}")
+
+
+def ask_doubted(found: AsTheyLay) -> Ambiguous:
+    """Have nests that nobody had a reason to touch the layers that they had, though they seem to have others?"""
+    seem = listed(f"{was.colour}'s outermost piece was {was.size}, and may be {now.size} now" for now, was in found.doubted)
+    choices = (Choice("It is as it was", (), holds=True), Choice("Not so: it is put right", ()))
+    said = f"Not surely read: {seem}. What is true?"
+    return Ambiguous(code="zamboni.doubt", said=said, rests_on=FIRING, choices=choices, until_moved=True, table=found.as_said())
 
 
 def lay(state: State, players: Collection[str]) -> str:
