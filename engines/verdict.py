@@ -70,7 +70,9 @@ class Waiting(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(_Verdict):
-    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed estimate."""
+    """The table cannot be judged as it was seen; `said` tells why.  `asks` is put to people where it stays so.  Falsy, as every failed estimate."""
+
+    asks: Ambiguous | None = None
 
     def __bool__(self) -> bool:
         return False

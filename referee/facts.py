@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
 from engines.verdict import Noted as Heard
 from referee.events import Asked, Choice, Noted, Ruled
+from referee.ledger import Ledger
 
 
 def told(verdict: Verdict) -> str:
@@ -36,3 +37,8 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             return None
         case _:
             assert_never(verdict)
+
+
+def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:
+    """Is it accepted that the table is as the record has it?  A set-up looks new to a program that was just started again."""
+    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
-from referee.facts import fact_of, told
+from referee.facts import fact_of, recorded_already, told
 from referee.frames import frames, kept_jpeg
 from referee.inputs import Input
 from referee.ledger import Ledger
@@ -251,10 +251,10 @@ class Referee:
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(_status(self._open), said if self._open else self._die_said or said)
-            if (question := self._patience.due(frame.at_ms)) is not None:
-                self._rule(question, frame, settled, ledger)
+            self._ask_in_time(frame, settled, ledger)
         elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
+            self._ask_in_time(frame, settled, ledger)
         else:
             self._judge(frame, settled, ledger)
         if settled is not None and self._dice is not None:
@@ -320,7 +320,7 @@ class Referee:
         """Put a verdict on record where it belongs there, and tell it."""
         table = verdict.table or settled
         event = fact_of(verdict, _document(table, ledger))
-        if _begun_before(verdict, ledger):
+        if recorded_already(verdict, ledger):
             self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
@@ -334,6 +334,11 @@ class Referee:
             self._judged, self._judged_at = settled, self._said_at
             self._open = verdict if isinstance(verdict, Refused | OutOfSync) else None
         self._tell(_status(verdict), self._said)
+
+    def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        """Ask what the verdict at hand asks where the table stays so."""
+        if not self._no_hand and (question := self._patience.due(frame.at_ms)) is not None:
+            self._rule(question, frame, settled, ledger)
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
@@ -380,11 +385,6 @@ def _status(verdict: Verdict | None) -> Status:
             return "cannot see"
         case _:
             return "waiting"
-
-
-def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
-    """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
-    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
 
 
 def _asked(ledger: Ledger) -> Asked:

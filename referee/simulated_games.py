@@ -190,7 +190,7 @@ class Players:
             yield from self._until_ruled(mark, act)
         else:
             yield from self._say(act.said)
-        typed = act.typed is not None and self._session.ledger.seq == mark
+        typed = act.typed is not None and all(isinstance(record.event, Asked | Answered) for record in self._session.records(mark))
         if act.typed is not None and typed:
             yield from self._say(act.typed)
         events = tuple(record.event for record in self._session.records(mark))
@@ -229,14 +229,17 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _until_ruled(self, mark: int, act: Act) -> Steps:
-        """Wait for the referee, and answer what it asks."""
+        """Wait for the referee, and answer what it asks; that all lies as recorded is no ruling on what was done."""
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             ledger = self._session.ledger
             if ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(act.moves if act.lawful else (), holds=act.lawful and not act.moves)
-                return
+                self._answer(act.moves if act.lawful else (), holds=act.lawful and (act.ruling == "heard" or not act.moves))
+                answered = self._session.records(self._session.ledger.seq - 1)[-1]
+                if not (act.moves and isinstance(answered.event, Answered) and answered.event.holds):
+                    return
+                mark = answered.seq
             if ledger.seq != mark and not ledger.paused:
                 return
             frames += not ledger.paused
@@ -248,8 +251,9 @@ class Players:
         if question is None or not isinstance(question.event, Asked):
             return
         choices = question.event.choices
-        label = next((choice.label for choice in choices if (choice.moves, choice.holds) == (truth, holds)), None)
-        label = label or next((choice.label for choice in choices if not choice.moves and not choice.holds), None)
+        label = next((choice.label for choice in choices if truth and choice.moves == truth), None)
+        label = label or next((choice.label for choice in choices if not choice.moves and choice.holds == holds), None)
+        label = label or next((choice.label for choice in choices if not choice.moves), None)
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 
