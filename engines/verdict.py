@@ -80,9 +80,13 @@ class CannotSee(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfSync(_Verdict):
-    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other."""
+    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other.
+
+    `asks` is put to them where the table stays so.
+    """
 
     differences: tuple[str, ...]
+    asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,7 +287,10 @@ class Referee:
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
-        asked, question = _asked(ledger), ledger.question.seq if ledger.question else 0
+        question = ledger.question
+        asked = question.event if question else None
+        assert question is not None
+        assert isinstance(asked, Asked)
         self._tell("asking", asked.said)
         if settled is None or not asked.until_moved:
             return
@@ -295,7 +298,7 @@ class Referee:
             self._judged = settled
         elif not agree(self._judged, settled):
             said = "The table is another one now: the question is taken back, and the table judged again."
-            self._session.append(Undone(undoes=question, decided_by="the referee", said=said), after=ledger.seq)
+            self._session.append(Undone(undoes=question.seq, decided_by="the referee", said=said), after=ledger.seq)
             self._judged = None
 
     def _stir(self) -> None:
@@ -336,9 +339,11 @@ class Referee:
         self._tell(_status(verdict), self._said)
 
     def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
-        """Ask what the verdict at hand asks where the table stays so."""
+        """Ask what the verdict at hand asks where the table stays so; what is out of step stays so."""
         if not self._no_hand and (question := self._patience.due(frame.at_ms)) is not None:
+            out_of_step = self._open
             self._rule(question, frame, settled, ledger)
+            self._open = out_of_step
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
@@ -385,12 +390,6 @@ def _status(verdict: Verdict | None) -> Status:
             return "cannot see"
         case _:
             return "waiting"
-
-
-def _asked(ledger: Ledger) -> Asked:
-    asked = ledger.question.event if ledger.question else None
-    assert isinstance(asked, Asked)
-    return asked
 
 
 def _document(seen: Observation, ledger: Ledger) -> dict[str, Any]:

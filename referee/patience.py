@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engines.verdict import Ambiguous, CannotSee, Verdict, Waiting
+from engines.verdict import Ambiguous, CannotSee, OutOfSync, Verdict, Waiting
 
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
@@ -22,9 +22,9 @@ class Patience:
         self._stirred, self._since_ms = True, -1
 
     def judged(self, verdict: Verdict) -> None:
-        """This is the verdict on the table; all but waiting, and not seeing, ends what was done at it."""
+        """This is the verdict on the table; a ruling ends what was done at it."""
         self._question, self._since_ms = None, -1
-        if not isinstance(verdict, Waiting | CannotSee):
+        if not isinstance(verdict, Waiting | CannotSee | OutOfSync):
             self._stirred = False
         elif verdict.asks is not None:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engines.verdict import Ambiguous, Choice, Waiting
+from engines.verdict import Ambiguous, CannotSee, Choice, OutOfSync, Waiting
 from referee.command import Answer, Undo
 from referee.events import Answered, Asked
 from referee.session import Session
@@ -20,8 +20,8 @@ STAYS = range(0, 9000, 250)
 class Looking:
     """Pegs, but one that is not seen is asked about, unless the last ruling was made without it."""
 
-    def __init__(self, pegs):
-        self.pegs = pegs
+    def __init__(self, pegs, wrong=None):
+        self.pegs, self.wrong = pegs, wrong
 
     def __getattr__(self, name):
         return getattr(self.pegs, name)
@@ -33,7 +33,8 @@ class Looking:
         if not isinstance(verdict, Waiting) or not missing or known:
             return verdict
         choices = (Choice(THERE, (), holds=True), Choice(NOT_SO, ()))
-        return replace(verdict, asks=Ambiguous(code="pegs.unseen", said="Is it there?", choices=choices, until_moved=True))
+        asks = Ambiguous(code="pegs.unseen", said="Is it there?", choices=choices, until_moved=True)
+        return self.wrong(asks) if self.wrong else replace(verdict, asks=asks)
 
 
 @pytest.fixture
@@ -76,6 +77,33 @@ def test_what_people_say_is_held(looking, seen, label, again):
     answered = next(record.event for record in looking.records(1) if isinstance(record.event, Answered))
     assert (answered.holds, answered.decided_by, answered.moves) == (not again, "Anna", ())
     assert looking.ledger.state.pegs == ("red",)
+
+
+def not_seen(asks):
+    return CannotSee(code="pegs.unseen", said="One is not seen.", asks=asks)
+
+
+def out_of_step(asks):
+    return OutOfSync(code="pegs.unseen", said="Put it right.", differences=("One is missing.",), asks=asks)
+
+
+@pytest.mark.parametrize(("wrong", "status"), [(not_seen, "cannot see"), (out_of_step, "out of sync")])
+def test_what_was_told_is_asked_about_too_and_holds_until_people_say_otherwise(log, started, games, seen, wrong, status):
+    session = Session.begin(log, started, games={"pegs": Looking(games["pegs"], wrong)})
+    session.hear({"player": "red", "put": "blindly"})
+    labels, statuses = {7000: NOT_SO, 15_000: THERE}, {}
+
+    def meanwhile(at_ms):
+        statuses[at_ms] = eyes.latest.status
+        if at_ms in labels:
+            session.command(Answer(question=session.ledger.question.seq, label=labels[at_ms]))
+
+    table = seen(0)
+    eyes = referee(session, *(replace(table, at_ms=at_ms, hand=8000 <= at_ms < 8500) for at_ms in range(0, 18_000, 250)), meanwhile=meanwhile)
+    eyes.run()
+    assert len(asked(session)) == 2
+    assert [statuses[at_ms] for at_ms in (5000, 6500, 12_000, 17_000)] == [status, "asking", status, "waiting"]
+    session.close()
 
 
 def test_the_word_can_be_taken_back(looking, seen):
