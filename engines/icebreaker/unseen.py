@@ -27,7 +27,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -
     if not choices:
         return None
     said = f"Not seen on the board: {ships(unseen)}. What is true? You may also move it a little."
-    choices.append(Choice("None of these: it is put right", ()))
+    choices.append(Choice("None of these: put it right", ()))
     return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=tuple(choices), until_moved=True)
 
 

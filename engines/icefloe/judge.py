@@ -180,7 +180,7 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
     if not choices:
         return None
     said = f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a little."
-    choices.append(Choice("None of these: it is put right", ()))
+    choices.append(Choice("None of these: put it right", ()))
     return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices), until_moved=True)
 
 

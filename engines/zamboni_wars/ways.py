@@ -59,7 +59,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous 
     if not choices:
         return None
     said = f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
-    choices.append(Choice("None of these: it is put right", ()))
+    choices.append(Choice("None of these: put it right", ()))
     return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=tuple(choices), until_moved=True)
 
 
@@ -77,7 +77,7 @@ def _happened(state: State, move: Move) -> str:
 def ask_doubted(found: AsTheyLay) -> Ambiguous:
     """Have nests that nobody had a reason to touch the layers that they had, though they seem to have others?"""
     seem = listed(f"{was.colour}'s outermost piece was {was.size}, and may be {now.size} now" for now, was in found.doubted)
-    choices = (Choice("It is as it was", (), holds=True), Choice("Not so: it is put right", ()))
+    choices = (Choice("It is as it was", (), holds=True), Choice("Not so: put it right", ()))
     said = f"Not surely read: {seem}. What is true?"
     return Ambiguous(code="zamboni.doubt", said=said, rests_on=FIRING, choices=choices, until_moved=True, table=found.as_said())
 
