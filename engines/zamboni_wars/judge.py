@@ -14,13 +14,13 @@ from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_they_lay, look, never_seen
+from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_said, as_they_lay, look
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, outcome, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
-from engines.zamboni_wars.ways import ask_doubted, ask_unseen, lay, seen_ways
+from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_unseen, lay, seen_ways
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -60,8 +60,7 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
-    never = never_seen(state, before, board)
-    found = replace(look(seen, before, board), held=never)
+    found = as_said(look(seen, before, board), state, before, board)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
@@ -70,7 +69,7 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
         explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
         if still and (not explained or reading.plainly().shows(state)):
-            return _wait(state, found, never, held)
+            return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
@@ -78,10 +77,10 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     return _judge_difference(state, found)
 
 
-def _wait(state: State, found: Look, never: frozenset[str], lie: AsTheyLay) -> Waiting | Accepted:
+def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     """Nothing that counts has happened.  Of a nest that is seen again, which it was not, people's word is not needed any more."""
     held = found.differs(state).held
-    if never.difference(held):
+    if found.held.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
     asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else None
     return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
@@ -98,14 +97,14 @@ def _turn(state: State, found: Look) -> str:
 def _not_flat(state: State, found: Look) -> Verdict:
     piece = found.up[0]
     if piece.pose_probability < SURE:
-        return _doubtful(state, piece)
+        return _doubtful(state, piece, None)
     said = f"Lay {piece.colour}'s Zamboni flat on a side, its tip where it looks."
     return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
 
 
-def _doubtful(state: State, piece: SeenPiece) -> CannotSee:
+def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
     said = f"The camera cannot tell how {piece.colour}'s Zamboni lies: move it a little, or show it better."
-    return CannotSee(code="zamboni.doubt", said=said, rests_on=PLACE, player=state.to_move, evidence={"piece": str(piece)})
+    return CannotSee(code="zamboni.doubt", said=said, rests_on=PLACE, player=state.to_move, evidence={"piece": str(piece)}, asks=asks)
 
 
 def _judge_start(state: State, found: Look) -> Verdict:
@@ -147,8 +146,9 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambigu
 def _judge_difference(state: State, found: Look) -> Verdict:
     """Nothing legal explains the table: it is half done, or wrong, or more than one thing."""
     wrong = found.differs(state)
+    strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
     if wrong.doubtful:
-        return _doubtful(state, wrong.doubtful[0].piece)
+        return _doubtful(state, wrong.doubtful[0].piece, strange)
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
@@ -158,9 +158,9 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
         spare = wrong.strange[0]
         said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."
-        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
+        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move, asks=strange)
     if wrong.strange or wrong.recoloured or wrong.gone:
-        return _out_of_sync(state, wrong)
+        return replace(_out_of_sync(state, wrong), asks=strange)
     if wrong.resized:
         return _resized(state, wrong)
     return _moved(state, found, wrong)

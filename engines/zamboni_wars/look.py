@@ -124,6 +124,11 @@ class Look:
         """With the size of this player's nest as it is named."""
         return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
 
+    def without(self, strange: Collection[Nest]) -> Look:
+        """As if no nests were seen where these are, of their colours."""
+        alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in strange)]
+        return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike))
+
     def plainly(self) -> Look:
         """The likeliest reading of everything, as if there were no doubt."""
         nests = self.as_read().nests
@@ -184,13 +189,14 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
 
 
-def never_seen(state: State, before: Observation | None, board: Coasters) -> frozenset[str]:
-    """Players whose nest was not seen when the table was ruled on last: that was on people's word that it lies as it is recorded.
-
-    A table on which most were not seen says nothing.
-    """
-    gone = look(before, None, board).differs(state).gone if before else ()
-    return frozenset(gone if mostly_seen(state, gone) else ())
+def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
+    """With what people said against the picture when the table was ruled on last: where a nest lies that was not seen, and that none lies
+    where one too many was.  A table on which most were not seen says nothing."""
+    if before is None:
+        return found
+    then = look(before, None, board).differs(state)
+    held = frozenset(then.gone if mostly_seen(state, then.gone) else ())
+    return replace(found.without(then.strange), held=held)
 
 
 def mostly_seen(state: State, unseen: Collection[str]) -> bool:

@@ -87,3 +87,22 @@ def test_the_set_up_may_be_said_too_but_not_where_most_is_not_there(begin):
     assert game.judge(evening.state, without(evening, "blue", "red"), None, board).asks is None
     said = without(evening, "blue")
     assert game.judge(evening.state, said, said, board).said.startswith("Yellow rolls for movement.")
+
+
+def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
+    """A cover die, or print, is read as a nest: the table is out of step until they say so, and then the game goes on."""
+    evening = at(LINE + "move 2")
+    before = evening.table.seen()
+    ghost = ("red", (*evening.table.place(Space.parse("c3"), "W"), 1))
+    evening.table.spare.append(ghost)
+    wrong = judge(evening, evening.table.seen(), before)
+    assert isinstance(wrong, OutOfSync)
+    assert wrong.asks.said == "A red small piece too many lies on c3. What is true?"
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    said = evening.table.seen()
+    assert isinstance(judge(evening, evening.table.seen(), said), Waiting)
+    evening.table.drive("yellow", Space.parse("c6"), "E")
+    assert [choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices] == [("c6 E",), ()]
+    assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
+    evening.table.spare = [("red", (*evening.table.place(Space.parse("e2"), "W"), 1))]
+    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "one that lies elsewhere is another one"
