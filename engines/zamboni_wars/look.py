@@ -125,9 +125,10 @@ class Look:
         return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
 
     def without(self, strange: Collection[Nest]) -> Look:
-        """As if no nests were seen where these are, of their colours."""
+        """As if no nests were seen where these are, of their colours, nor anything that seems to stand there."""
         alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in strange)]
-        return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike))
+        up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in strange)]
+        return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
 
     def plainly(self) -> Look:
         """The likeliest reading of everything, as if there were no doubt."""
@@ -240,7 +241,11 @@ def _lies_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
     were = [old for old in before.pieces if old.colour == piece.colour]
     if len(were) != 1 or _size_probability(piece) >= SURE or _size_probability(were[0]) < SURE:
         return None
-    return were[0] if clearance(were[0].solid, piece.solid).mm == 0.0 else None
+    return were[0] if _touch(were[0], piece) else None
+
+
+def _touch(a: SeenPiece, b: SeenPiece) -> bool:
+    return clearance(a.solid, b.solid).mm == 0.0
 
 
 def _size_probability(piece: SeenPiece) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engines import zamboni_wars as game
-from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
 
 LINE = "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase "
@@ -101,6 +103,11 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
     said = evening.table.seen()
     assert isinstance(judge(evening, evening.table.seen(), said), Waiting)
+    (stands,) = (piece for piece in said.pieces if piece.size == "small")
+    others = tuple(piece for piece in said.pieces if piece is not stands)
+    upright = replace(said, pieces=(*others, replace(stands, pose="upright", pose_probability=0.9)))
+    assert isinstance(judge(evening, upright, said), Waiting), "nor does it stand there"
+    assert isinstance(judge(evening, upright, before), CannotSee)
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert [choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices] == [("c6 E",), ()]
     assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
