@@ -157,6 +157,8 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
     if box is None:
         return
     part = grid.crop(box)
+    if min(part.x.shape) < 2:
+        return  # a rim at the edge of the picture, too narrow to say how wide a pixel is
     cells = np.where(_marker_bits(setup.fiducials.dictionary, marker.id)[..., None], np.array(PAPER), np.array(INK)).astype(np.float32)
     x, y = part.on_plane(z_mm)
     right, down = (corners[1] - corners[0]) / side_mm, (corners[3] - corners[0]) / side_mm

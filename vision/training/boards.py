@@ -21,7 +21,7 @@ from vision.scene import Limb, Scene, Stage
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import Layout, random_layout
 from vision.scene_tables import KINDS
-from vision.training.sheets import SHEET_PX, Sheet, arms_seen, disc_px
+from vision.training.sheets import SHEET_PX, Sheet, arms_seen, disc_px, plastic
 
 LAYOUTS, CUTS = 3, 2
 """Positions drawn on one table, and sheets cut from each picture."""
@@ -35,10 +35,11 @@ def board_sheets(seed: int) -> Iterator[Sheet]:
     setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
     ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
     camera = replace(case.camera, fiducials_seen=ids)
-    renderer = Renderer(setup, camera)
+    renderer, made_of = Renderer(setup, camera), plastic(rng)
     for k in range(LAYOUTS):
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
-        picture = renderer.picture(Scene(case.stage, tuple(place.piece for place in layout.placed), limbs, layout.slabs), rng)
+        pieces = tuple(replace(place.piece, **made_of) for place in layout.placed)
+        picture = renderer.picture(Scene(case.stage, pieces, limbs, layout.slabs), rng)
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
         photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
         view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE)

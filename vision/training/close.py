@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import cv2
 import numpy as np
@@ -28,7 +27,7 @@ from vision.scene import Scene
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import random_layout
 from vision.scene_tables import Kind
-from vision.training.sheets import Table
+from vision.training.sheets import Table, plastic
 
 SIDE_PX, BASE_PX = 176, 40.0
 """Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is looked at."""
@@ -37,11 +36,6 @@ THROWS, LAYOUTS = 5, 3
 """Arrangements drawn on a free table and on a board."""
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
 """See-through pieces on chessboards and open ground are the hardest."""
-GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
-GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
-CLEAR, RIMLESS = 0.35, 0.4
-"""Plastics differ far more than one maker's: this share of tables has some without grain, that share of the others some without shining
-edges."""
 EDGE_PX = 4
 """Pieces nearer to the edge of the picture are not kept."""
 LEVEL_MM = 0.05
@@ -77,23 +71,12 @@ class Near:
     fits: tuple[Solid, ...]
 
 
-def plastic(rng: np.random.Generator) -> dict[str, Any]:
-    """What the pieces of a table are made of, as `ScenePiece` has it."""
-    made_of: dict[str, Any] = {name: float(rng.uniform(*span)) for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))}
-    if rng.random() < CLEAR:
-        return made_of
-    rims = 0.0 if rng.random() < RIMLESS else float(rng.uniform(*RIMS))
-    return made_of | {"grain": float(rng.uniform(*GRAIN)), "bent": float(rng.uniform(*BENT)), "rims": rims}
-
-
 def free_pieces(seed: int) -> Iterator[Near]:
     """The pieces of one made-up table with random print."""
     rng = np.random.default_rng([seed, 17])
     table = Table(rng, lens_px=round(float(np.exp(rng.uniform(*np.log(LENSES_PX))))))
-    made_of = plastic(rng)
     for _ in range(THROWS):
         table.throw()
-        table.placed = [(replace(piece, **made_of), pose) for piece, pose in table.placed]
         light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
         paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
         yield from _near([(piece.solid, POSES[pose]) for piece, pose in table.placed], Photo(table.picture(), table.camera, table.setup), paper, rng)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -38,6 +39,11 @@ SHEET_PX = 256
 """Side of a sheet."""
 LENS_PX = 400
 """Side of the picture that a sheet is cut from."""
+GLITTER, GLOSS, DEPTH = (0.2, 1.3), (0.0, 1.0), (0.3, 1.6)
+GRAIN, BENT, RIMS = (0.0, 0.6), (0.0, 0.7), (0.0, 1.0)
+CLEAR, RIMLESS = 0.35, 0.4
+"""Plastics differ far more than one maker's: this share of tables has some without grain, that share of the others some without shining
+edges."""
 THROWS = 6
 """Sheets of one table: only the pieces change."""
 
@@ -82,7 +88,7 @@ class Table:
         stage = random_stage(self.setup, rng)
         self.stage: Stage = replace(stage, sensor=replace(stage.sensor, blur_px=float(rng.uniform(0.5, 1.5))))
         self.solid_plastic = rng.random() < 0.35
-        self.depth = float(rng.uniform(0.4, 2.2))
+        self.plastic = plastic(rng)
         self.dyes = {colour: _dye(ALBEDO[colour], rng) for colour in COLOURS}
         self.print = printed(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
         self.discs = self._discs() if rng.random() < 0.3 else ()
@@ -161,13 +167,16 @@ class Table:
 
     def _place(self, solid: Solid, pose: Pose, colour: str, size: PieceSize) -> None:
         see_through = not self.solid_plastic and colour not in ALWAYS_OPAQUE
-        self.placed.append((ScenePiece(solid, colour, see_through, size.wall_mm, self.depth, self.dyes[colour]), POSES.index(pose)))
+        self.placed.append((self._made(solid, colour, see_through, size), POSES.index(pose)))
         if see_through and len(self.sizes) == 3 and self.rng.random() < 0.3:
             # A nest: smaller pieces of the colour inside, their bases level with this one's.
             middle = solid.vertices_mm[:4].mean(axis=0)
             for inner in self.sizes[: self.sizes.index(size)]:
                 shrunk = Solid(middle + (solid.vertices_mm - middle) * (inner.base_mm / size.base_mm))
-                self.hidden.append(ScenePiece(shrunk, colour, see_through, inner.wall_mm, self.depth, self.dyes[colour]))
+                self.hidden.append(self._made(shrunk, colour, see_through, inner))
+
+    def _made(self, solid: Solid, colour: str, see_through: bool, size: PieceSize) -> ScenePiece:
+        return ScenePiece(solid, colour, see_through, size.wall_mm, dye=self.dyes[colour], **self.plastic)
 
     def _pieces(self) -> tuple[ScenePiece, ...]:
         return tuple(self.hidden) + tuple(one[0] for one in self.placed)
@@ -222,6 +231,15 @@ class Table:
     def _in_sheet(self, solid: Solid) -> bool:
         middle = self._pixels(solid.vertices_mm).mean(axis=0)
         return bool((middle > 2).all() and (middle < SHEET_PX - 3).all())
+
+
+def plastic(rng: np.random.Generator) -> dict[str, Any]:
+    """What the pieces of a table are made of, as `ScenePiece` has it."""
+    made_of: dict[str, Any] = {name: float(rng.uniform(*span)) for name, span in (("glitter", GLITTER), ("gloss", GLOSS), ("depth", DEPTH))}
+    if rng.random() < CLEAR:
+        return made_of
+    rims = 0.0 if rng.random() < RIMLESS else float(rng.uniform(*RIMS))
+    return made_of | {"grain": float(rng.uniform(*GRAIN)), "bent": float(rng.uniform(*BENT)), "rims": rims}
 
 
 def arms_seen(limbs: tuple[Limb, ...], stage: Stage, camera: Camera, lens: Lens) -> NDArray[np.uint8]:
