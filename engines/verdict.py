@@ -40,10 +40,14 @@ class Refused(_Verdict):
 
 
 class Choice(NamedTuple):
-    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts)."""
+    """One thing that may have happened: what people are shown, and its moves (none: nothing that counts).
+
+    One that `holds` counts without moves too: the table is as it is recorded, though the camera does not see all of it.
+    """
 
     label: str
     moves: tuple[str, ...]
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +63,16 @@ class Ambiguous(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting(_Verdict):
-    """Nothing happened yet that counts; `said` tells what the game waits for."""
+    """Nothing happened yet that counts; `said` tells what the game waits for.  `asks` is put to people where the table stays so."""
+
+    asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannotSee(_Verdict):
-    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed estimate."""
+    """The table cannot be judged as it was seen; `said` tells why.  `asks` is put to people where it stays so.  Falsy, as every failed estimate."""
+
+    asks: Ambiguous | None = None
 
     def __bool__(self) -> bool:
         return False
@@ -72,9 +80,13 @@ class CannotSee(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfSync(_Verdict):
-    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other."""
+    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other.
+
+    `asks` is put to them where the table stays so.
+    """
 
     differences: tuple[str, ...]
+    asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

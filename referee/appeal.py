@@ -23,9 +23,13 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
     near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
     offered = [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
-    offered += [Choice(label=label, moves=moves) for label, moves in near]
+    offered += [Choice(label=choice.label, moves=choice.moves) for choice in near]
     if isinstance(event, Ruled):
-        offered += [Choice(label=move, moves=(move,)) for move in event.evidence.get("may_be", ())]
+        may_be = event.evidence.get("may_be", {})
+        # Until schema 5 they were moves without words.
+        offered += [
+            Choice(label=said, moves=(move,)) for said, move in (may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True))
+        ]
     nothing = [Choice(label="Nothing happened that counts")] if stood else []
     legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))

@@ -24,9 +24,10 @@ from referee.commands_pages import LAST_LOOK_S, address_for_others, address_opti
 from referee.companion import Companion
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
+from referee.frames import kept_jpeg
 from referee.garbage import short_collections
 from referee.log import Log
-from referee.loop import Referee, kept_jpeg
+from referee.loop import Referee
 from referee.moved import TableWatch
 from referee.opening import as_played, opening, parse_names, parse_rulings, reopened
 from referee.preparing import Preparing

@@ -15,10 +15,11 @@ import click
 
 from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
+from referee.frames import kept_jpeg
 from referee.garbage import short_collections
 from referee.inputs import read_inputs
 from referee.log import Log
-from referee.loop import Referee, kept_jpeg
+from referee.loop import Referee
 from referee.opening import as_played, opening, parse_names, parse_rulings
 from referee.rolled import dice_corner_watch
 from referee.session import Session

@@ -14,7 +14,7 @@ import msgspec
 from table.documents import convert
 from table.errors import InputError
 
-SCHEMA = 5
+SCHEMA = 6
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -96,10 +96,14 @@ class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing that may have happened: what people are shown, and the moves that it stands for."""
+    """One thing that may have happened: what people are shown, and the moves that it stands for.
+
+    One that `holds` says that all lies as it is recorded, though the camera does not see it; that counts, without moves.
+    """
 
     label: str
     moves: tuple[str, ...] = ()
+    holds: bool = False
 
 
 class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
@@ -123,7 +127,8 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     """People decided an open question.
 
     `question` is the record number of the Asked; `how` says whether they simply said so (`order`) or measured
-    (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who, as people wrote it.
+    (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who, as people wrote it.  Where it `holds`, what was not
+    seen lies as it is recorded by their word.
     """
 
     question: int
@@ -131,6 +136,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     how: Literal["order", "calliper"]
     decided_by: str
     moves: tuple[str, ...] = ()
+    holds: bool = False
     readings_mm: dict[str, float] = {}
     code: str = ""
     said: str = ""

@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
 from engines.verdict import Noted as Heard
 from referee.events import Asked, Choice, Noted, Ruled
+from referee.ledger import Ledger
 
 
 def told(verdict: Verdict) -> str:
@@ -28,7 +29,7 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             common["evidence"] = verdict.evidence | {"differences": list(verdict.differences)}
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
-            choices = tuple(Choice(label=label, moves=moves) for label, moves in verdict.choices)
+            choices = tuple(Choice(label=label, moves=moves, holds=holds) for label, moves, holds in verdict.choices)
             return Asked(choices=choices, until_moved=verdict.until_moved, observation=observation, **common)
         case Heard():
             return Noted(moves=verdict.moves, secret=verdict.secret, **common)
@@ -36,3 +37,8 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             return None
         case _:
             assert_never(verdict)
+
+
+def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:
+    """Is it accepted that the table is as the record has it?  A set-up looks new to a program that was just started again."""
+    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)

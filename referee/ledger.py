@@ -270,7 +270,7 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
         raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
     new = Standing(record.seq, record.seq, answered.moves, ledger.question)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
-    return _count(settled, new) if new.moves else settled
+    return _count(settled, new) if new.moves or answered.holds else settled
 
 
 def check_ruling(ledger: Ledger, seq: int) -> None:

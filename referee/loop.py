@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
-from referee.facts import fact_of, told
-from referee.frames import frames
+from referee.facts import fact_of, recorded_already, told
+from referee.frames import frames, kept_jpeg
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live_picture import LivePicture
 from referee.moved import HOLDS, TableWatch, Wish
+from referee.patience import Patience
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
@@ -25,7 +26,6 @@ from table.errors import InputError
 from table.observation import Observation, Unusable, observation_document
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
-from vision.cameras.files import encode_jpeg
 from vision.frame import Frame
 from vision.watch import NOT_AT_REST
 
@@ -37,8 +37,6 @@ RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
 STILL_HAND = "Something like a hand is over the board and does not move. Until it is gone, only a move that explains all of the table counts."
 """It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
-KEPT_QUALITY = 95
-"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
 
 class Observe(Protocol):
@@ -117,6 +115,7 @@ class Referee:
         self._blind: Observation | None = None
         self._no_hand = False
         self._open: Refused | OutOfSync | None = None
+        self._patience = Patience()
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
@@ -252,8 +251,10 @@ class Referee:
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(_status(self._open), said if self._open else self._die_said or said)
+            self._ask_in_time(frame, settled, ledger)
         elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
+            self._ask_in_time(frame, settled, ledger)
         else:
             self._judge(frame, settled, ledger)
         if settled is not None and self._dice is not None:
@@ -286,7 +287,10 @@ class Referee:
 
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
-        asked, question = _asked(ledger), ledger.question.seq if ledger.question else 0
+        question = ledger.question
+        asked = question.event if question else None
+        assert question is not None
+        assert isinstance(asked, Asked)
         self._tell("asking", asked.said)
         if settled is None or not asked.until_moved:
             return
@@ -294,11 +298,12 @@ class Referee:
             self._judged = settled
         elif not agree(self._judged, settled):
             said = "The table is another one now: the question is taken back, and the table judged again."
-            self._session.append(Undone(undoes=question, decided_by="the referee", said=said), after=ledger.seq)
+            self._session.append(Undone(undoes=question.seq, decided_by="the referee", said=said), after=ledger.seq)
             self._judged = None
 
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
+        self._patience.stir()
         event = self._session.records(self._session.ledger.seq - 1)[-1].event
         if isinstance(event, Answered) and not event.moves:
             self._judged = None
@@ -310,21 +315,35 @@ class Referee:
             self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
             self._tell("cannot see", STILL_HAND)
             return
+        if self._judged is None or not unchanged(self._judged, settled):
+            self._patience.stir()
+        self._rule(verdict, frame, settled, ledger)
+
+    def _rule(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        """Put a verdict on record where it belongs there, and tell it."""
         table = verdict.table or settled
         event = fact_of(verdict, _document(table, ledger))
-        if _begun_before(verdict, ledger):
-            self._ruled_on.keep(ledger.standing[-1].seq, table)
+        if recorded_already(verdict, ledger):
+            self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
+        self._patience.judged(verdict)
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
             self._open = verdict if isinstance(verdict, Refused | OutOfSync) else None
         self._tell(_status(verdict), self._said)
+
+    def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        """Ask what the verdict at hand asks where the table stays so; what is out of step stays so."""
+        if not self._no_hand and (question := self._patience.due(frame.at_ms)) is not None:
+            out_of_step = self._open
+            self._rule(question, frame, settled, ledger)
+            self._open = out_of_step
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
@@ -343,7 +362,8 @@ class Referee:
         if ledger.seq == self._judged_at:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
-        return isinstance(self._open, OutOfSync) or any(isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) for e in events)
+        heard = (isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) or (isinstance(e, Answered) and e.holds) for e in events)
+        return isinstance(self._open, OutOfSync) or any(heard)
 
     def _tell_moved(self) -> None:
         assert self._table is not None
@@ -359,11 +379,6 @@ class Referee:
             self._changed.notify_all()
 
 
-def kept_jpeg(frame: Frame) -> bytes:
-    """A picture as the log keeps it."""
-    return encode_jpeg(frame.image, KEPT_QUALITY)
-
-
 def _status(verdict: Verdict | None) -> Status:
     """What the referee does after a verdict."""
     match verdict:
@@ -375,17 +390,6 @@ def _status(verdict: Verdict | None) -> Status:
             return "cannot see"
         case _:
             return "waiting"
-
-
-def _begun_before(verdict: Verdict, ledger: Ledger) -> bool:
-    """Is it the set-up that the record has already?  To a program that was just started again it looks new."""
-    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
-
-
-def _asked(ledger: Ledger) -> Asked:
-    asked = ledger.question.event if ledger.question else None
-    assert isinstance(asked, Asked)
-    return asked
 
 
 def _document(seen: Observation, ledger: Ledger) -> dict[str, Any]:

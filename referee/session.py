@@ -264,6 +264,7 @@ class Session:
             how="calliper" if answer.readings_mm else "order",
             decided_by=answer.decided_by,
             moves=choice.moves,
+            holds=choice.holds,
             readings_mm=answer.readings_mm,
             code=asked.code,
             said=said,

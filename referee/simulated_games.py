@@ -141,7 +141,7 @@ class Players:
         while True:
             if self._session.ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(())
+                self._answer((), holds=True)
                 yield
             elif self._session.ledger.paused:
                 yield
@@ -190,7 +190,7 @@ class Players:
             yield from self._until_ruled(mark, act)
         else:
             yield from self._say(act.said)
-        typed = act.typed is not None and self._session.ledger.seq == mark
+        typed = act.typed is not None and all(isinstance(record.event, Asked | Answered) for record in self._session.records(mark))
         if act.typed is not None and typed:
             yield from self._say(act.typed)
         events = tuple(record.event for record in self._session.records(mark))
@@ -229,26 +229,31 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _until_ruled(self, mark: int, act: Act) -> Steps:
-        """Wait for the referee, and answer what it asks."""
+        """Wait for the referee, and answer what it asks; that all lies as recorded is no ruling on what was done."""
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             ledger = self._session.ledger
             if ledger.question is not None:
                 yield from self._people.wait(THINK_MS)
-                self._answer(act.moves if act.lawful else ())
-                return
+                self._answer(act.moves if act.lawful else (), holds=act.lawful and (act.ruling == "heard" or not act.moves))
+                answered = self._session.records(self._session.ledger.seq - 1)[-1]
+                if not (act.moves and isinstance(answered.event, Answered) and answered.event.holds):
+                    return
+                mark = answered.seq
             if ledger.seq != mark and not ledger.paused:
                 return
             frames += not ledger.paused
             yield
 
-    def _answer(self, truth: tuple[str, ...]) -> None:
-        """The truth, no moves where nothing that counts was done, if the referee thinks it possible."""
+    def _answer(self, truth: tuple[str, ...], holds: bool) -> None:
+        """The truth, no moves where nothing that counts was done, if the referee thinks it possible; it `holds` where all lies as recorded."""
         question = self._session.ledger.question
         if question is None or not isinstance(question.event, Asked):
             return
-        label = next((choice.label for choice in question.event.choices if choice.moves == truth), None)
-        label = label or next((choice.label for choice in question.event.choices if not choice.moves), None)
+        choices = question.event.choices
+        label = next((choice.label for choice in choices if truth and choice.moves == truth), None)
+        label = label or next((choice.label for choice in choices if not choice.moves and choice.holds == holds), None)
+        label = label or next((choice.label for choice in choices if not choice.moves), None)
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 

@@ -198,22 +198,26 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     colour = piece.colour
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, "Put it right.")
-    if piece.colour_probability < SURE and len(look.new) == 1:
-        pieces = tuple(replace(each, colour=player) if each is piece else each for each in look.seen)
-        other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-        read = _readings(other, player, other.new[0]) if len(other.new) == 1 else []
-        choices = [Choice(f"It is {player}: {text}", (str(throw),) if not throw.again else ()) for text, throw in read]
-        if choices:
-            said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
-            choices.append(Choice(f"It is {colour}: take it back", ()))
-            return Ambiguous(
-                code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece)
-            )
+    read = _in_their_colour(look, piece, player) if len(look.new) == 1 else []
+    if read and piece.colour_probability < SURE:
+        choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
+        said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
+        choices.append(Choice(f"It is {colour}: take it back", ()))
+        return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
     throw = Throw(colour, look.touches(piece).place)
     wrong = violation(look.state, throw)
     assert wrong is not None, "it is somebody else's turn"
-    wrong = replace(wrong, said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.")
-    return refusal(wrong, colour, (str(throw),), _evidence(look, piece))
+    misread = f" If it is {player}'s and only looks {colour} to the camera, correct this." if read else ""
+    wrong = replace(wrong, said=f"{wrong.said} Take the {colour} piece back, and put right what it moved.{misread}")
+    return refusal(wrong, colour, (str(throw),), _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}})
+
+
+def _in_their_colour(look: Look, piece: SeenPiece, player: str) -> list[tuple[str, Throw]]:
+    """The throws that a piece may be, in words too, if it is this player's and its colour is misread."""
+    pieces = tuple(replace(each, colour=player) if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = _readings(other, player, other.new[0]) if len(other.new) == 1 else []
+    return [(f"It is {player}: {text}", throw) for text, throw in read]
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:
@@ -253,7 +257,7 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     out = f"{player.capitalize()}'s piece is off the board, out of sight"
     throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        evidence = {"may_be": [str(throw) for _, throw in throws]}
+        evidence = {"may_be": {said: str(throw) for said, throw in throws}}
         return out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]

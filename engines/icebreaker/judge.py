@@ -15,6 +15,7 @@ from engines.icebreaker.look import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move
 from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
 from engines.icebreaker.state import State, fresh
+from engines.icebreaker.unseen import ask_unseen, ships
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Board, Hex
@@ -61,7 +62,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     explained = [move for move in legal_moves(state) if found.shows(play(state, move))]
     still = found.shows(state)
     if still and (not explained or found.plainly().shows(state)):
-        return Waiting(code=MOVE, said=turn(state), rests_on=MOVES, player=state.next)
+        return _wait(state, found)
     if len(explained) == 1 and not still:
         return _accept(state, explained[0], found)
     if explained:
@@ -69,12 +70,22 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     return _judge_difference(state, found)
 
 
+def _wait(state: State, found: Look) -> Waiting | Accepted:
+    """Nothing that counts has happened.  Of a ship that is seen again, which it was not, people's word is not needed any more."""
+    held = found.differs(state).held
+    said = turn(state) + (f" Not seen, and there on the players' word: {ships(held)}." if held else "")
+    if found.held.difference(held):
+        return Accepted(code=START, said=said, rests_on=MOVES, moves=())
+    asks = ask_unseen(state, found, held) if state.next in dict(held) else None
+    return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks)
+
+
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = " Show it better; where colours are hard to tell, teach the referee yours." if unread or wrong.recoloured else ""
         said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
-        return Waiting(code=START, said=said, rests_on=RULES)
+        return Waiting(code=START, said=said, rests_on=RULES, asks=ask_unseen(state, found, wrong.gone))
     said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
 
@@ -111,14 +122,13 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     if wrong.gone and not wrong.strange:
         if found.unread:
             return _exchanged(state, found, wrong)
-        ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
-        said = f"Not seen on the board: {ships}. Put it there, or move it a little if it is there. {turn(state)}"
-        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
+        said = f"Not seen on the board: {ships(wrong.gone)}. Put it there, or move it a little if it is there. {turn(state)}"
+        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=ask_unseen(state, found, wrong.gone))
     if wrong.strange or wrong.recoloured or len(wrong.moved) > 2:
         return _out_of_sync(state, wrong)
     match wrong.moved:
         case ():
-            return _only_ice(state, wrong)
+            return _only_ice(state, found, wrong)
         case (moved,):
             return _one_moved(state, moved, wrong)
         case _:
@@ -147,18 +157,21 @@ def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | Cann
     unread = tuple(cells[0] for cells in found.unread)
     if others:
         return _out_of_sync(state, replace(wrong, moved=(), gone=(), recoloured=tuple(others)), unread)
-    ships = listed(f"{player}'s ship of {label(cell)}" for player, cell in wrong.gone)
     where = listed((label(cell) for cell in unread), "and on")
-    said = f"Something that is not read as a ship stands on {where}, and {ships} is not seen: show it better, or put the right ship there."
-    return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"differences": _sentences(wrong, unread)})
+    said = (
+        f"Something that is not read as a ship stands on {where}, and {ships(wrong.gone)} is not seen: show it better, or put the right ship there."
+    )
+    told: dict[str, Any] = {"evidence": {"differences": _sentences(wrong, unread)}, "asks": ask_unseen(state, found, wrong.gone)}
+    return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, **told)
 
 
-def _only_ice(state: State, wrong: Difference) -> Verdict:
+def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
     """Icebergs are not where they should be, and all ships are: the first half of a capture, or an accident."""
     captures = {move.to_cell for move in legal_moves(state)}
     if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
         said = f"The iceberg on {_cells(wrong.lost)} is gone: now move the ship that takes it, or put it back."
-        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next)
+        asks = ask_unseen(state, found, wrong.held) if wrong.held else None
+        return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks)
     return _out_of_sync(state, wrong)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,8 +20,8 @@ BOUNDARY_MM = 2.0
 """A middle that lies so near to the boundary of two cells may be meant to be in either; or within two standard deviations."""
 RING = 0.25
 """Radius, in cells, about the middle of a cell within which more than half of an iceberg's face has to show."""
-FAR, OTHER_COLOUR = 1e-3, 2.0
-"""What it costs, against 1 for a ship that moved, to move it by a cell, and to take it for one of the other colour."""
+FAR, UNSEEN, OTHER_COLOUR = 1e-3, 0.1, 2.0
+"""What it costs, against 1 for a ship that moved, to move it by a cell, to take one for it that was not seen before, and one of the other colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,14 @@ class Shift:
 class Difference:
     """Where a table and a state disagree, as sets of cells for the ice.
 
-    `moved` ships are in another cell, `gone` ones (player, cell) nowhere, `strange` ones are too many, `recoloured` ones
-    are of another colour than the record's; icebergs are `lost` where one should be seen, `extra` where none should be.
+    `moved` ships are in another cell, `gone` ones (player, cell) nowhere, `held` ones neither, which is no disagreement, `strange` ones are
+    too many, `recoloured` ones are of another colour than the record's; icebergs are `lost` where one should be seen, `extra` where none
+    should be.
     """
 
     moved: tuple[Shift, ...]
     gone: tuple[tuple[str, int], ...]
+    held: tuple[tuple[str, int], ...]
     strange: tuple[Ship, ...]
     recoloured: tuple[Shift, ...]
     lost: int
@@ -88,13 +90,15 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Look:
     """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, the set of cells whose
-    icebergs would be hidden by a ship, and the cells of each thing that is not read."""
+    icebergs would be hidden by a ship, and the cells of each thing that is not read.  `held` ships (player, cell) stand where they are
+    recorded, seen or not, as people say."""
 
     ships: tuple[Ship, ...]
     down: tuple[SeenPiece, ...]
     counters: tuple[tuple[int, ...], ...]
     hidden: int
     unread: tuple[tuple[int, ...], ...]
+    held: frozenset[tuple[str, int]] = frozenset()
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -113,12 +117,12 @@ class Look:
         return replace(self, ships=tuple(replace(ship, sure=True) for ship in self.ships))
 
     def as_ruled(self, before: Look, state: State) -> Look:
-        """With what people decided of icebergs against the picture when the table was ruled on last: nobody is asked again about one that is
-        read so still.  A table on which not even the ships stood as they are recorded says nothing."""
+        """With what people decided of icebergs and ships against the picture when the table was ruled on last: nobody is asked again about one
+        that is read so still.  A table on which ships stood otherwise than they are recorded, or most were not seen, says nothing."""
         then = before.differs(state)
-        if then.moved or then.gone or then.strange or then.recoloured:
+        if then.moved or then.strange or then.recoloured or not mostly_seen(state, then.gone):
             return self
-        return replace(self.without_ice(then.extra), hidden=self.hidden | then.lost)
+        return replace(self.without_ice(then.extra), hidden=self.hidden | then.lost, held=frozenset(then.gone))
 
     def without_ice(self, cells: int) -> Look:
         """As if no iceberg were seen in these cells."""
@@ -128,12 +132,15 @@ class Look:
         """Where it is not as the state says; doubt is in favour of the state."""
         slots = [(player, cell) for player, cells in zip(state.players, state.ships, strict=True) for cell in members(cells)]
         cost = np.array([[self._cost(ship, *slot) for ship in self.ships] for slot in slots]).reshape(len(slots), len(self.ships))
+        cost += np.array([[UNSEEN * (slot in self.held)] for slot in slots])
         pairs = [(slots[int(row)], self.ships[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
         wrong = [Shift(*slot, ship) for slot, ship in pairs if not ship.may_be(*slot)]
+        unpaired = [slot for slot in slots if slot not in [found for found, _ in pairs]]
         lost, extra = self._ice(state.ice)
         return Difference(
             moved=tuple(shift for shift in wrong if shift.ship.colour == shift.player or not shift.ship.sure),
-            gone=tuple(slot for slot in slots if slot not in [found for found, _ in pairs]),
+            gone=tuple(slot for slot in unpaired if slot not in self.held),
+            held=tuple(slot for slot in unpaired if slot in self.held),
             strange=tuple(ship for ship in self.ships if not any(ship is found for _, found in pairs)),
             recoloured=tuple(shift for shift in wrong if shift.ship.colour != shift.player and shift.ship.sure),
             lost=lost,
@@ -156,6 +163,11 @@ class Look:
         pairs = [(row, column) for row, column in zip(*linear_sum_assignment(cost), strict=True) if cost[row, column] < 1]
         extra = union(*(counter[0] for row, counter in enumerate(doubtful) if row not in [found for found, _ in pairs]))
         return ice & ~plain & ~union(*(left[column] for _, column in pairs)) & ~self.hidden, (plain & ~ice) | extra
+
+
+def mostly_seen(state: State, unseen: Collection[tuple[str, int]]) -> bool:
+    """Are at least half of the ships seen, so that people are not in the middle of setting up, or of clearing the table?"""
+    return 2 * len(unseen) <= sum(cells.bit_count() for cells in state.ships)
 
 
 def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:

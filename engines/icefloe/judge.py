@@ -6,12 +6,13 @@ and nothing that the rules forbid explains it better.  `before` is the observati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
-from engines.icefloe.look import DOUBT, Look
+from engines.icefloe.look import DOUBT, Look, mostly_seen
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
@@ -93,16 +94,22 @@ def _tell(look: Look, story: _Story) -> Verdict:
         what = f"{story.moves[-1]} is seen, and more is not as it was." if story.moves else "The pond is not as it was left."
         return OutOfSync(code="icefloe.out_of_sync", said=f"{what} Put it right.", player=state.next, differences=differences)
     if not story.moves:
+        matched = set(look.matched(state.board).values())
         if hidden := look.hidden(state.board):
             x, y = hidden[0]
             said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
-            return CannotSee(code="icefloe.unread", said=said, player=state.next)
+            asks = _ask_unseen(look, [name for name in state.board.pyramids if name not in matched | look.held])
+            return CannotSee(code="icefloe.unread", said=said, player=state.next, asks=asks)
+        if look.held & matched:
+            return Accepted(code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=())
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
-        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next)
+        note += f" Not seen, and there on the players' word: {_stand(state, look.held)}." if look.held else ""
+        mine = [name for name in look.held if _next_to_move(state)[1].owner(name) == state.next]
+        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=_ask_unseen(look, mine))
     move = story.moves[-1]
     if isinstance(move, Movement) and after.board.under(move.pyramid) and move.pyramid not in look.matched(after.board).values():
-        return _ask_unread(state, story, move)
+        return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
     said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else after_move(after))
@@ -140,10 +147,13 @@ def _what(state: State, move: Move, after: State) -> str:
             raise AssertionError("not seen")
 
 
-def _ask_unread(state: State, story: _Story, move: Movement) -> Ambiguous:
+def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
     """The pyramid is gone from where it stood, and all that is seen of it is something that cannot be read, or nothing."""
+    state, moves = look.state, tuple(map(str, story.moves))
     said = f"{move.pyramid} is not on {move.origin} any more, and not read anywhere else. Was it moved to {move.target}?"
-    choices = (Choice(_what(state, move, story.after), tuple(map(str, story.moves))), Choice("Not so: show it better, or put it right", ()))
+    elsewhere = _ask_unseen(look, [move.pyramid])
+    others = [choice for choice in (elsewhere.choices if elsewhere else ()) if choice.moves not in ((), moves)]
+    choices = (Choice(_what(state, move, story.after), moves), *others, Choice("Not so: show it better, or put it right", ()))
     return Ambiguous(code="icefloe.unread", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
 
 
@@ -156,6 +166,29 @@ def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
 
 
+def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
+    """Where these pyramids are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss, or most
+    are not seen."""
+    state = look.state
+    if not unseen or not mostly_seen(state.board, unseen):
+        return None
+    there = replace(look, anywhere=frozenset(unseen))
+    explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
+    choices = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
+    if any(not story.moves for story in explained):
+        choices.insert(0, Choice("There it stands still, and the camera does not see it", (), holds=True))
+    if not choices:
+        return None
+    said = f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a little."
+    choices.append(Choice("None of these: put it right", ()))
+    return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices), until_moved=True)
+
+
+def _stand(state: State, names: Collection[str]) -> str:
+    """Where pyramids stand by the record."""
+    return listed(f"{name} on {floe.place}" for floe in state.board.floes for name in floe.pyramids if name in names)
+
+
 def _half_done(look: Look, changes: _Changes) -> Waiting | None:
     """A pyramid is in the hand of who moves; or a tile has to be taken off with all that stands on it, and not all of it is gone."""
     state = look.state
@@ -166,7 +199,8 @@ def _half_done(look: Look, changes: _Changes) -> Waiting | None:
         return None
     if changes.lifted and moving.owner(changes.lifted) == moving.mover:
         said = f"{changes.lifted} is off the pond: move it, or put it back. {turn(moving)}"
-        return Waiting(code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover)
+        asks = _ask_unseen(look, [changes.lifted])
+        return Waiting(code="icefloe.move", said=said, rests_on=MOVING, player=moving.mover, asks=asks)
     for move in legal_moves(moving):
         sunk = play(moving, move).sunk
         if isinstance(move, Movement) and sunk and _fits(look, state.board.put(move.pyramid, move.target), sunk):
@@ -187,7 +221,8 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
-        return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look))
+        asks = _ask_unseen(look, changes.gone)
+        return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look), asks=asks)
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)

@@ -7,7 +7,7 @@ that one that is read badly is known by what is left for it.  An explanation is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,13 +44,17 @@ STAYS = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The table `now` against the state; `before` is the table of the last accepted ruling, `pyramids` are all that may stand there."""
+    """The table `now` against the state; `before` is the table of the last accepted ruling, `pyramids` are all that may stand there.
+
+    Those in `anywhere` may stand where they like without being seen.
+    """
 
     state: State
     now: Observation
     before: Observation | None
     board: Tiles
     pyramids: tuple[str, ...]
+    anywhere: frozenset[str] = frozenset()
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -81,6 +85,20 @@ class Look:
         return {name: then.now.pieces[k] for k, name in then.matched(self.state.board).items()}
 
     @cached_property
+    def held(self) -> frozenset[str]:
+        """Pyramids that were not seen when the table was ruled on last, and are not seen to be gone since: that was on people's word.
+
+        A table on which most were not seen says nothing; where something lay on their tile that could not be read it still does.
+        """
+        board = self.state.board
+        never = [name for name in board.pyramids if name not in self.stood]
+        if self.before is None or not mostly_seen(board, never):
+            return frozenset()
+        then, now = ({self._place(place) for place in seen.unread_mm} for seen in (self.before, self.now))
+        where = {name: floe.place for floe in board.floes for name in floe.pyramids}
+        return frozenset(name for name in never if where[name] not in then - now)
+
+    @cached_property
     def untouched(self) -> bool:
         """Is everything read where and as it was when the table was ruled on?"""
         if self.before is None or self.now.tiles != self.before.tiles or len(self.now.pieces) != len(self.before.pieces):
@@ -93,7 +111,7 @@ class Look:
         present = {pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids}
         columns = [self.pyramids.index(pyramid) for pyramid in present]
         where = list(present.values())
-        missed = self._missed[where].copy()
+        missed = self._missed_on(board)
         floe = board.of(half_done)
         if floe:
             missed[[pyramid in floe.pyramids for pyramid in present]] = 0.0
@@ -106,7 +124,7 @@ class Look:
         """For pieces seen, by index, the pyramids that they are if the pond is so; what does not stand so is not among them."""
         present = {pyramid: PLACES.index(floe.place) for floe in board.floes for pyramid in floe.pyramids}
         nats = self.identity[:, [self.pyramids.index(pyramid) for pyramid in present]] + self._place_nats[:, list(present.values())]
-        return _pairs(nats, self._spurious, self._missed[list(present.values())], tuple(present))
+        return _pairs(nats, self._spurious, self._missed_on(board), tuple(present))
 
     def hidden(self, board: Board) -> list[Array]:
         """Places (2,) where something lies that cannot be read, on tiles whose pyramids were read before and are not all there now."""
@@ -217,6 +235,16 @@ class Look:
                 nats[PLACES.index(under)] = UNREAD_MISSED
         return nats
 
+    def _missed_on(self, board: Board) -> Array:
+        """(pyramids of a board,): what it takes not to read each there; nothing where it is on the tile on which it was not seen before."""
+        missed = []
+        for floe in board.floes:
+            for name in floe.pyramids:
+                under = self.state.board.under(name) if name in self.held else None
+                free = name in self.anywhere or (under is not None and under.tile == floe.tile)
+                missed.append(0.0 if free else float(self._missed[PLACES.index(floe.place)]))
+        return np.array(missed)
+
     def _haunted(self, place_mm: Array) -> bool:
         """Did something lie there before that was no pyramid: a print on a tile that was taken for one, or could not be read?
 
@@ -267,6 +295,11 @@ def stands(piece: SeenPiece) -> bool:
 def _middle_mm(piece: SeenPiece) -> Array:
     """Over what a piece stands, (2,): the middle of its contact."""
     return np.asarray(piece.contact_mm.mean(axis=0))
+
+
+def mostly_seen(board: Board, unseen: Collection[str]) -> bool:
+    """Are at least half of the pyramids seen, so that people are not in the middle of setting up, or of clearing the table?"""
+    return 2 * len(unseen) <= len(board.pyramids)
 
 
 def agrees(piece: SeenPiece, name: str) -> bool:

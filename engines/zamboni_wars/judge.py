@@ -14,12 +14,13 @@ from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import Difference, Look, Pair, as_they_lay, look
-from engines.zamboni_wars.moves import Drive, Fire, Move, Take
+from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_said, as_they_lay, look
+from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, outcome, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
+from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_unseen, lay, seen_ways
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -43,7 +44,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     assert isinstance(board, Coasters), "set_up refuses other boards"
     held = as_they_lay(seen, before, _touched(state))
     verdict = _judge(state, held, before, board)
-    return verdict if held is seen else replace(verdict, table=held)
+    return verdict if held.table is seen else replace(verdict, table=held.table)
 
 
 def _touched(state: State) -> frozenset[str]:
@@ -53,21 +54,22 @@ def _touched(state: State) -> frozenset[str]:
     return frozenset((state.to_move,)) if isinstance(state.phase, Moving) else frozenset()
 
 
-def _judge(state: State, seen: Observation, before: Observation | None, board: Coasters) -> Verdict:
+def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
+    seen = held.table
     if ended := outcome(state):
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
-    found = look(seen, before, board)
+    found = as_said(look(seen, before, board), state, before, board)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
         return _judge_start(state, found)
     for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
-        explained = [way for way in _ways(state, reading) if reading.shows(after(state, way))]
+        explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
         if still and (not explained or reading.plainly().shows(state)):
-            return Waiting(code=MOVE, said=_turn(state, reading), rests_on=MOVEMENT, player=state.to_move)
+            return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
@@ -75,45 +77,42 @@ def _judge(state: State, seen: Observation, before: Observation | None, board: C
     return _judge_difference(state, found)
 
 
+def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
+    """Nothing that counts has happened.  Of a nest that is seen again, which it was not, people's word is not needed any more."""
+    held = found.differs(state).held
+    if found.held.difference(held):
+        return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
+    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else None
+    return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
+
+
 def _turn(state: State, found: Look) -> str:
-    """Whose turn it is, and which cover dice are not seen: they are taken to lie as recorded."""
-    unseen = found.differs(state).unseen
-    return turn(state) + (f" Not seen: the cover die on {listed(unseen, 'and on')}." if unseen else "")
+    """Whose turn it is, and which nests and cover dice are not seen: they are taken to lie as recorded."""
+    wrong = found.differs(state)
+    nests = f" Not seen, and there on the players' word: {lay(state, wrong.held)}." if wrong.held else ""
+    dice = f" Not seen: the cover die on {listed(wrong.unseen, 'and on')}." if wrong.unseen else ""
+    return turn(state) + nests + dice
 
 
 def _not_flat(state: State, found: Look) -> Verdict:
     piece = found.up[0]
     if piece.pose_probability < SURE:
-        return _doubtful(state, piece)
+        return _doubtful(state, piece, None)
     said = f"Lay {piece.colour}'s Zamboni flat on a side, its tip where it looks."
     return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
 
 
-def _doubtful(state: State, piece: SeenPiece) -> CannotSee:
+def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
     said = f"The camera cannot tell how {piece.colour}'s Zamboni lies: move it a little, or show it better."
-    return CannotSee(code="zamboni.doubt", said=said, rests_on=PLACE, player=state.to_move, evidence={"piece": str(piece)})
+    return CannotSee(code="zamboni.doubt", said=said, rests_on=PLACE, player=state.to_move, evidence={"piece": str(piece)}, asks=asks)
 
 
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
-        return Waiting(code=START, said=f"Set up the board: {' '.join(_sentences(wrong))}", rests_on="Setup; ruling zamboni_wars.6")
+        said = f"Set up the board: {' '.join(_sentences(wrong))}"
+        return Waiting(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", asks=ask_unseen(state, found, wrong.gone))
     said = f"Every Zamboni is in its corner. {turn(state)}"
     return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
-
-
-def _ways(state: State, found: Look) -> list[tuple[Move, ...]]:
-    """What can legally happen on the board now and may be what is seen."""
-    match state.phase:
-        case Moving(points):
-            mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
-            seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
-            return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
-        case Hit(target):
-            return [(Take(target),)]
-        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
-            return [(Fire(target), Take(target))]
-        case _:
-            return []
 
 
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
@@ -147,20 +146,21 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambigu
 def _judge_difference(state: State, found: Look) -> Verdict:
     """Nothing legal explains the table: it is half done, or wrong, or more than one thing."""
     wrong = found.differs(state)
+    strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
     if wrong.doubtful:
-        return _doubtful(state, wrong.doubtful[0].piece)
+        return _doubtful(state, wrong.doubtful[0].piece, strange)
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
-        lie = listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in wrong.gone)
-        said = f"Not seen on the board: {lie}. Lay it there, or move it a little if it lies there. {turn(state)}"
-        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move)
+        said = f"Not seen on the board: {lay(state, wrong.gone)}. Lay it there, or move it a little if it lies there. {turn(state)}"
+        asks = None if _roller(state) in wrong.gone else ask_unseen(state, found, wrong.gone)
+        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=asks)
     if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
         spare = wrong.strange[0]
         said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."
-        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
+        return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move, asks=strange)
     if wrong.strange or wrong.recoloured or wrong.gone:
-        return _out_of_sync(state, wrong)
+        return replace(_out_of_sync(state, wrong), asks=strange)
     if wrong.resized:
         return _resized(state, wrong)
     return _moved(state, found, wrong)
@@ -200,8 +200,7 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     (pair,) = wrong.moved
     dice = tuple(sorted(spaces[0] for spaces in found.dice or ())) if wrong.pushed else ()
     drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
-    roller = state.to_move if isinstance(state.phase, Rolling) else state.follower if isinstance(state.phase, Aiming) else None
-    if pair.player == roller:
+    if pair.player == _roller(state):
         said = f"{pair.player.capitalize()}'s Zamboni was moved, and no roll is known: tell what the die showed."
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
@@ -210,6 +209,11 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     forbidden = violation(state, drive)
     assert forbidden, "a legal move would explain the table"
     return _refuse(state, replace(forbidden, code=MOVE), forbidden.code, (_tried(state, drive),), wrong)
+
+
+def _roller(state: State) -> str | None:
+    """Who may have driven before anybody told what the die showed."""
+    return state.to_move if isinstance(state.phase, Rolling) else state.follower if isinstance(state.phase, Aiming) else None
 
 
 def _tried(state: State, drive: Drive) -> str:

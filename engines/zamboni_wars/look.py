@@ -77,13 +77,15 @@ class Difference:
 
     `moved` nests lie or look otherwise, `resized` ones have more or fewer layers, `recoloured` ones another colour; `gone`
     are players whose nest is not seen, `strange` nests that are too many.  `pushed` are cover dice, the spaces that each may be meant
-    to be in, where none belongs; `unseen` are spaces where one belongs and is not read, which is no disagreement.
+    to be in, where none belongs; `unseen` are spaces where one belongs and is not read, and `held` players whose nest is not seen and
+    lies there by people's word, which is no disagreement.
     """
 
     moved: tuple[Pair, ...]
     resized: tuple[Pair, ...]
     recoloured: tuple[Pair, ...]
     gone: tuple[str, ...]
+    held: tuple[str, ...]
     strange: tuple[Nest, ...]
     pushed: tuple[tuple[Space, ...], ...]
     unseen: tuple[Space, ...]
@@ -105,12 +107,14 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Look:
     """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read;
-    of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any."""
+    of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any; `held`
+    are players whose nest lies where it is recorded, seen or not, as people say."""
 
     nests: tuple[Nest, ...]
     up: tuple[SeenPiece, ...]
     unread: frozenset[Space]
     dice: tuple[tuple[Space, ...], ...] | None = None
+    held: frozenset[str] = frozenset()
 
     def as_read(self) -> Look:
         """With the colours and sizes that are named, whatever the doubt."""
@@ -119,6 +123,12 @@ class Look:
     def held_to(self, player: str | None) -> Look:
         """With the size of this player's nest as it is named."""
         return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
+
+    def without(self, strange: Collection[Nest]) -> Look:
+        """As if no nests were seen where these are, of their colours, nor anything that seems to stand there."""
+        alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in strange)]
+        up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in strange)]
+        return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
 
     def plainly(self) -> Look:
         """The likeliest reading of everything, as if there were no doubt."""
@@ -135,12 +145,14 @@ class Look:
         slots = list(state.left.items())
         cost = np.array([[_cost(nest, *slot) for nest in self.nests] for slot in slots]).reshape(len(slots), len(self.nests))
         pairs = [Pair(*slots[int(row)], self.nests[int(column)]) for row, column in zip(*linear_sum_assignment(cost), strict=True)]
+        unpaired = [player for player, _ in slots if player not in [pair.player for pair in pairs]]
         pushed, unseen = self._dice(state)
         return Difference(
             moved=tuple(pair for pair in pairs if not pair.nest.lies_as(pair.zamboni)),
             resized=tuple(pair for pair in pairs if not pair.nest.has(pair.zamboni.layers)),
             recoloured=tuple(pair for pair in pairs if not pair.nest.is_of(pair.player)),
-            gone=tuple(player for player, _ in slots if player not in [pair.player for pair in pairs]),
+            gone=tuple(player for player in unpaired if player not in self.held),
+            held=tuple(player for player in unpaired if player in self.held),
             strange=tuple(nest for nest in self.nests if not any(nest is pair.nest for pair in pairs)),
             pushed=pushed,
             unseen=unseen,
@@ -178,19 +190,62 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
 
 
-def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> Observation:
-    """The observation with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where
-    they lay."""
+def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
+    """With what people said against the picture when the table was ruled on last: where a nest lies that was not seen, and that none lies
+    where one too many was.  A table on which most were not seen says nothing."""
+    if before is None:
+        return found
+    then = look(before, None, board).differs(state)
+    held = frozenset(then.gone if mostly_seen(state, then.gone) else ())
+    return replace(found.without(then.strange), held=held)
 
-    def as_it_lay(piece: SeenPiece) -> SeenPiece:
-        if before is None or piece.colour in touched or _size_probability(piece) >= SURE:
-            return piece
-        were = [old for old in before.pieces if old.colour == piece.colour]
-        lies_there = len(were) == 1 and _size_probability(were[0]) >= SURE and clearance(were[0].solid, piece.solid).mm == 0.0
-        return were[0] if lies_there else piece
 
-    pieces = tuple(map(as_it_lay, seen.pieces))
-    return seen if all(a is b for a, b in zip(pieces, seen.pieces, strict=True)) else replace(seen, pieces=pieces)
+def mostly_seen(state: State, unseen: Collection[str]) -> bool:
+    """Are at least half of the nests seen, so that people are not in the middle of laying them, or of clearing the table?"""
+    return 2 * len(unseen) <= len(state.left)
+
+
+@dataclass(frozen=True, slots=True)
+class AsTheyLay:
+    """A table with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where they lay.
+
+    `doubted` are (now, before) of those that seem to have other layers than they had, where people have not said yet that they have not.
+    """
+
+    table: Observation
+    doubted: tuple[tuple[SeenPiece, SeenPiece], ...] = ()
+
+    def as_said(self) -> Observation:
+        """The table once people have said so: there was something that could not be read."""
+        return replace(self.table, unread_mm=(*self.table.unread_mm, *(was.base_mm for _, was in self.doubted)))
+
+
+def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> AsTheyLay:
+    """The table as these players left it who alone had a reason to touch their nests."""
+    if before is None:
+        return AsTheyLay(seen)
+    pieces, doubted, said = [], [], []
+    for piece in seen.pieces:
+        was = None if piece.colour in touched else _lies_there(piece, before)
+        pieces.append(was or piece)
+        if was is not None and _was_unread(was.base_mm, before):
+            said.append(was.base_mm)
+        elif was is not None and was.size != piece.size:
+            doubted.append((piece, was))
+    same = all(a is b for a, b in zip(pieces, seen.pieces, strict=True))
+    return AsTheyLay(seen if same else replace(seen, pieces=tuple(pieces), unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
+
+
+def _lies_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
+    """The nest that lay there, and was surely read, where this one is not."""
+    were = [old for old in before.pieces if old.colour == piece.colour]
+    if len(were) != 1 or _size_probability(piece) >= SURE or _size_probability(were[0]) < SURE:
+        return None
+    return were[0] if _touch(were[0], piece) else None
+
+
+def _touch(a: SeenPiece, b: SeenPiece) -> bool:
+    return clearance(a.solid, b.solid).mm == 0.0
 
 
 def _size_probability(piece: SeenPiece) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from engines.errors import InvalidNotation
 from engines.sketch import Option
-from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5
 
@@ -90,7 +90,7 @@ def judge(state, seen, before, _board):
         return Waiting(code="pegs.wait", said=f"{state.next} is to put one down.", **facts)
     (colour,) = new
     if any(piece.pose == "leaning" for piece in seen.pieces):
-        choices = (("it counts", (colour,)), ("it does not", ()))
+        choices = (Choice("it counts", (colour,)), Choice("it does not", ()))
         return Ambiguous(code="pegs.leans", said="Does the leaning piece count?", choices=choices, **facts)
     if colour != state.next:
         return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.", tried=(colour,), **facts)

@@ -55,8 +55,13 @@ def test_that_nothing_happened_comes_last(storm):
 
 def test_a_table_out_of_step_may_be_explained(storm):
     throw(storm, "throw green c4")
-    gone = throw(storm, verdict="out_of_sync", evidence={"may_be": ["throw black off: green1 off"]})
+    gone = throw(storm, verdict="out_of_sync", evidence={"may_be": {"It is out of sight": "throw black off: green1 off"}})
     assert moves(storm.alternatives(gone.seq)) == [("throw black off: green1 off",)]
+    assert storm.alternatives(gone.seq)[0].label == "It is out of sight"
+    misread = throw(storm, "throw red b2", verdict="refused", evidence={"may_be": {"It is black": "throw black b2"}})
+    assert storm.alternatives(misread.seq) == (Choice(label="It is black", moves=("throw black b2",)),)
+    old = throw(storm, verdict="out_of_sync", evidence={"may_be": ["throw black off"]})
+    assert moves(storm.alternatives(old.seq)) == [("throw black off",)], "as logs had it before"
     refused = throw(storm, "throw red b2", verdict="refused")
     assert () not in moves(storm.alternatives(refused.seq)), "nothing of it counts anyway"
 

@@ -17,8 +17,9 @@ from engines.verdict import Waiting
 from referee.cli import main
 from referee.command import Answer, Correct, NextGame, Undo
 from referee.events import Reopened, Ruled, SessionStarted
+from referee.frames import KEPT_QUALITY
 from referee.log import Log
-from referee.loop import KEPT_QUALITY, Referee
+from referee.loop import Referee
 from referee.opening import opening, reopened
 from referee.replay import GONE, HEARD, PEOPLE, rejudge
 from referee.session import Session

@@ -40,7 +40,8 @@ def test_all_that_is_offered_is_legal_and_something_else(name, seed, length):
     for move in (player.choose(state), *chance.sample(elsewhere, min(3, len(elsewhere)))):
         offered = game.alternatives(state, (str(move),))
         assert len({choice.label for choice in offered}) == len({choice.moves for choice in offered}) == len(offered), f"{move} in {state}"
-        for _, (text,) in offered:
+        for choice in offered:
+            (text,) = choice.moves
             assert text != str(move)
             assert game.violation(state, game.parse_move(text)) is None, f"{text} for {move} in {state}"
     assert game.alternatives(state, ()) == ()

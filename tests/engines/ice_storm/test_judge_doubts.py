@@ -109,7 +109,7 @@ def test_a_knocked_piece_beside_the_board_is_asked_about_where_the_throw_is_not_
     del table.pieces[gone]
     stolen = play(state, before)
     assert isinstance(stolen, OutOfSync)
-    assert stolen.evidence["may_be"] == [f"throw red off: {gone} off"]
+    assert [*stolen.evidence["may_be"].values()] == [f"throw red off: {gone} off"]
     table.beside = [lie(colour, 175, -60)]
     asked = play(state, before)
     assert (type(asked), asked.code, asked.until_moved) == (Ambiguous, "storm.unseen", True)

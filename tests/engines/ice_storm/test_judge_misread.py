@@ -31,6 +31,24 @@ def test_the_colour_that_people_decided_holds_until_the_piece_moves(table, lie, 
     assert isinstance(play(firing, before, moved), OutOfSync)
 
 
+def test_a_piece_that_is_surely_read_in_another_colour_can_be_claimed_by_who_throws(table, lie, play):
+    """The refusal names what may take its place, and the colour then holds as one that was asked about."""
+    table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
+    state, before = thrown("black1 f6, red1 d8", 3), table.seen()
+    misread = lie("red", 178, 60, pose="upright").piece()
+    refused = play(state, before, misread)
+    assert refused.code == "storm.throw.turn"
+    assert refused.said.endswith("If it is green's and only looks red to the camera, correct this.")
+    assert refused.evidence["may_be"] == {"It is green: Green's piece lies on the board, upright on d2": "throw green d2^"}
+    after, claimed = game.play(game.State.parse(state), game.parse_move("throw green d2^")), table.seen(misread)
+    assert isinstance(play(after, claimed, misread), Waiting)
+    table.pieces["new"] = lie("black", 75, 320)
+    assert play(after, claimed, misread).moves == ("throw black b7",)
+    table.pieces["other"] = lie("green", 60, 70)
+    two = play(state, before, misread)
+    assert not two.evidence.get("may_be"), "of several new pieces nobody claims one"
+
+
 def test_a_piece_beside_the_board_of_a_doubtful_colour(table, lie, play):
     """It is asked whose throw it is where it does not seem to be that of who throws, and not taken for another one later."""
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}

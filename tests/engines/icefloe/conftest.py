@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engines.icefloe.board import LETTERS, PLACES
-from engines.icefloe.state import PLAYS
+from engines.icefloe.state import PLAYS, State
 from table.boards import Tiles
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
@@ -104,3 +104,18 @@ class Table:
 def tables():
     """`tables.Table(rng, state)`."""
     return SimpleNamespace(Table=Table, Stood=Stood, CAMERA=CAMERA, BOARD=BOARD, ERRS_MM=ERRS_MM)
+
+
+@pytest.fixture
+def pond(tables):
+    """A pond, as a state says it is, in the hands of a camera: `pond(line)` gives the state and the table."""
+
+    def build(text):
+        state = State.parse(text)
+        table = tables.Table(np.random.default_rng(3), state)
+        for floe in state.board.floes:
+            for name in floe.pyramids:
+                table.put(name, floe.place)
+        return state, table
+
+    return build

@@ -195,11 +195,12 @@ def test_a_zamboni_moved_before_its_roll_is_judged_once_that_is_known(begin):
 def test_the_last_piece_is_shot_without_a_die_and_taken_off(at):
     evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase fire red")
     assert evening.judge().said == "Yellow may fire at red or hold fire."
-    evening.table.strip("red")
     where = evening.table.BOARD.cell_mm * np.array([5.5, 5.5])
+    printed = replace(evening.table.seen(), unread_mm=(where,))
+    evening.table.strip("red")
     unread = replace(evening.table.seen(), unread_mm=(where,))
     assert isinstance(game.judge(evening.state, unread, evening.before, evening.table.BOARD), Waiting), "something is there that was not read"
-    assert game.judge(evening.state, unread, unread, evening.table.BOARD).code == "zamboni.hit", "it was there before"
+    assert game.judge(evening.state, unread, printed, evening.table.BOARD).code == "zamboni.hit", "it was there before"
     hit = evening.count(evening.judge())
     assert (hit.code, hit.moves, hit.said) == (
         "zamboni.hit",

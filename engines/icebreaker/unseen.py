@@ -1,0 +1,44 @@
+"""Ships that the camera does not see: what people are asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from engines.icebreaker.board import label
+from engines.icebreaker.look import Look, mostly_seen
+from engines.icebreaker.moves import Move
+from engines.icebreaker.rules import RULES, legal_moves, play
+from engines.icebreaker.state import State
+from engines.verdict import Ambiguous, Choice
+from engines.words import listed
+
+
+def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
+    """Where these ships (player, cell) are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss,
+    or most ships are not seen."""
+    if not mostly_seen(state, unseen):
+        return None
+    there = replace(found, held=found.held.union(unseen))
+    explained = [move for move in legal_moves(state) if _explains(state, there, move)]
+    choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
+    if there.shows(state):
+        choices.insert(0, Choice("There it stands still, and the camera does not see it", (), holds=True))
+    if not choices:
+        return None
+    said = f"Not seen on the board: {ships(unseen)}. What is true? You may also move it a little."
+    choices.append(Choice("None of these: put it right", ()))
+    return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=tuple(choices), until_moved=True)
+
+
+def _explains(state: State, there: Look, move: Move) -> bool:
+    """May the table be as this move leaves it, by a ship that is seen, or by one that was not and is not?"""
+    mover = (str(state.next), move.from_cell)
+    after = play(state, move)
+    went = replace(there, held=there.held - {mover} | {(mover[0], move.to_cell)})
+    return there.shows(after) or (mover in there.held and went.shows(after))
+
+
+def ships(slots: Collection[tuple[str, int]]) -> str:
+    """Ships by their player and cell."""
+    return listed(f"{player}'s ship of {label(cell)}" for player, cell in slots)

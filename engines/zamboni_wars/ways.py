@@ -1,0 +1,96 @@
+"""What can legally have happened on the board: what is seen, and what people are asked about nests that the camera does not see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from engines.verdict import Ambiguous, Choice
+from engines.words import listed
+from engines.zamboni_wars.driving import reachable
+from engines.zamboni_wars.look import AsTheyLay, Look, Nest, mostly_seen
+from engines.zamboni_wars.moves import Drive, Fire, Move, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.refusals import FIRING, MOVEMENT
+from engines.zamboni_wars.rules import after
+from engines.zamboni_wars.state import LAYER_SIZES, State
+
+
+def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
+    """What can legally happen on the board now and may be what is seen."""
+    match state.phase:
+        case Moving(points):
+            mine = [nest for nest in found.nests if nest.is_of(state.to_move)]
+            seen = {(space, facing) for nest in mine for space in nest.spaces for facing in nest.facings}
+            return [(drive,) for drive in reachable(state, points) if (drive.space, drive.facing) in seen]
+        case Hit(target):
+            return [(Take(target),)]
+        case Aiming(target) if state.left[target].layers == 1 and state.left[target].space not in found.unread:
+            return [(Fire(target), Take(target))]
+        case _:
+            return []
+
+
+def _unseen_ways(state: State, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
+    """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone."""
+    match state.phase:
+        case Moving(points) if state.to_move in unseen:
+            yield from ((drive,) for drive in reachable(state, points))
+        case Hit(target) if target in unseen:
+            yield (Take(target),)
+        case Aiming(target) if target in unseen and state.left[target].layers == 1:
+            yield (Fire(target), Take(target))
+
+
+def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
+    """Where the nests of these players are, which are not seen: as they lay, or as a legal move left them; None where more is amiss, or most
+    nests are not seen."""
+    if not mostly_seen(state, unseen):
+        return None
+    there = replace(found, held=found.held.union(unseen))
+    said = f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
+    return _ask(state, there, _unseen_ways(state, unseen), said, "There it lies still, and the camera does not see it")
+
+
+def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguous | None:
+    """Is nothing there where pieces too many are seen?  None where more is amiss."""
+    many = " ".join(f"A {nest.colour} {nest.piece.size} piece too many lies on {nest.spaces[0]}." for nest in strange)
+    return _ask(state, found.without(strange), (), f"{many} What is true?", "Nothing lies there, and the camera errs")
+
+
+def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, holds: str) -> Ambiguous | None:
+    """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a space with something unread comes first."""
+    ways = dict.fromkeys((*seen_ways(state, there), *more))
+    explained = [way for way in ways if there.shows(after(state, way))]
+    explained.sort(key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread))
+    choices = [Choice(_happened(state, way[-1]), tuple(map(str, way))) for way in explained]
+    if there.shows(state):
+        choices.insert(0, Choice(holds, (), holds=True))
+    if not choices:
+        return None
+    choices.append(Choice("None of these: put it right", ()))
+    return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=tuple(choices), until_moved=True)
+
+
+def _happened(state: State, move: Move) -> str:
+    match move:
+        case Drive(space, facing, dice):
+            pushed = f", the cover dice lie on {listed(dice)}" if dice else ""
+            return f"{state.to_move.capitalize()}'s Zamboni ended on {space}, looking {facing}{pushed}"
+        case Take(target):
+            return f"The {LAYER_SIZES[state.left[target].layers]} {target} piece was taken off the board"
+        case _:
+            raise ValueError(f"expected something that can be seen, got {move}")
+
+
+def ask_doubted(found: AsTheyLay) -> Ambiguous:
+    """Have nests that nobody had a reason to touch the layers that they had, though they seem to have others?"""
+    seem = listed(f"{was.colour}'s outermost piece was {was.size}, and may be {now.size} now" for now, was in found.doubted)
+    choices = (Choice("It is as it was", (), holds=True), Choice("Not so: put it right", ()))
+    said = f"Not surely read: {seem}. What is true?"
+    return Ambiguous(code="zamboni.doubt", said=said, rests_on=FIRING, choices=choices, until_moved=True, table=found.as_said())
+
+
+def lay(state: State, players: Collection[str]) -> str:
+    """Where their nests lie by the record."""
+    return listed(f"{player}'s (it lay on {state.left[player].space}, looking {state.left[player].facing})" for player in players)

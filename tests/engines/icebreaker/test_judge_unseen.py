@@ -1,0 +1,91 @@
+"""Ships that the camera does not see: people are asked what is true of them, and what they say is held until they are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engines import icebreaker as game
+from engines.verdict import Accepted, CannotSee, Waiting
+from table.boards import Hex
+
+BOARD = Hex(size=5, cell_mm=32.0)
+
+
+@pytest.fixture
+def state():
+    """Red is to move."""
+    return game.start(("red", "green"), {})
+
+
+@pytest.fixture
+def table(tables, state):
+    return tables.Table(state, np.random.default_rng(3))
+
+
+def unseen(table, *cells):
+    """The table as it is seen when the camera does not see the ships of these cells."""
+    hidden = table.copy()
+    for cell in cells:
+        del hidden.ships[cell]
+    return hidden.seen()
+
+
+def cells_of(table, player):
+    return [cell for cell, (owner, _) in table.ships.items() if owner == player]
+
+
+def judge(state, table, seen, before=None):
+    return game.judge(state, seen, before or table.seen(), BOARD)
+
+
+def test_what_people_say_of_another_players_ship_is_held(state, table):
+    lost = cells_of(table, "green")[0]
+    asked = judge(state, table, unseen(table, lost)).asks
+    assert asked.said == f"Not seen on the board: green's ship of {lost}. What is true? You may also move it a little."
+    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    said = unseen(table, lost)
+    waiting = judge(state, table, said, said)
+    assert (type(waiting), waiting.asks) == (Waiting, None)
+    assert waiting.said.endswith(f"Not seen, and there on the players' word: green's ship of {lost}.")
+    move = next(iter(game.legal_moves(state)))
+    table.move(*str(move).split("-"))
+    assert judge(state, table, unseen(table, lost), said).moves == (str(move),)
+    other = cells_of(table, "green")[1]
+    assert isinstance(judge(state, table, unseen(table, lost, other), said), Waiting), "that one is gone for another reason"
+
+
+def test_the_word_ends_when_the_ship_is_seen(state, table):
+    lost = cells_of(table, "green")[0]
+    said = unseen(table, lost)
+    again = judge(state, table, table.seen(), said)
+    assert (type(again), again.moves) == (Accepted, ())
+    assert judge(state, table, unseen(table, lost), table.seen()).asks, "by the table on which it was seen again it is gone"
+
+
+def test_the_own_ship_may_have_moved(state, table):
+    """Nothing of it is seen but, where it took one, that an iceberg is gone."""
+    move = next(iter(game.legal_moves(state)))
+    here, there = str(move).split("-")
+    own = {(str(legal),) for legal in game.legal_moves(state) if str(legal).startswith(here)}
+    asked = judge(state, table, unseen(table, here)).asks
+    legal = {choice.moves for choice in asked.choices if choice.moves}
+    assert legal == {way for way in own if way[0].split("-")[1] not in table.ice}
+    said = unseen(table, here)
+    assert {choice.moves for choice in judge(state, table, said, said).asks.choices if choice.moves} == legal
+    del table.ice[there]
+    assert (str(move),) in [choice.moves for choice in judge(state, table, unseen(table, here), said).asks.choices]
+
+
+def test_something_unread_in_its_cell_may_be_it(state, table):
+    lost = cells_of(table, "green")[0]
+    hidden = table.copy()
+    _, place = hidden.ships.pop(lost)
+    verdict = judge(state, table, hidden.seen(unread_mm=(place,)))
+    assert isinstance(verdict, CannotSee)
+    assert verdict.asks.choices[0].holds
+
+
+def test_nobody_is_asked_where_most_ships_are_not_there(state, table):
+    assert game.judge(state, unseen(table, *list(table.ships)[:4]), None, BOARD).asks is None
+    assert game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD).asks.choices[0].holds

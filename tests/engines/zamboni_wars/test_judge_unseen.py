@@ -1,0 +1,115 @@
+"""Nests that the camera does not see: people are asked what is true of them, and what they say is held until they are seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engines import zamboni_wars as game
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
+from engines.zamboni_wars.board import Space
+
+LINE = "zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase "
+
+
+def without(evening, *players):
+    """The table as it is seen when the camera does not see these players' nests."""
+    table = evening.table.copy()
+    for player in players:
+        del table.nests[player]
+    return table.seen()
+
+
+def judge(evening, seen, before=None):
+    return game.judge(evening.state, seen, before or evening.table.seen(), evening.table.BOARD)
+
+
+def test_of_a_nest_that_nobody_may_touch_people_say_that_it_lies_there(at):
+    evening = at(LINE + "move 2")
+    waiting = judge(evening, without(evening, "red"))
+    assert isinstance(waiting, Waiting)
+    asked = waiting.asks
+    assert (type(asked), asked.until_moved) == (Ambiguous, True)
+    assert asked.said.startswith("Not seen on the board: red's (it lay on f6, looking S). What is true?")
+    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+
+
+def test_what_people_say_is_held_and_told_and_the_rest_is_refereed(at):
+    evening = at(LINE + "move 2")
+    said = without(evening, "red")
+    waiting = judge(evening, said, said)
+    assert (type(waiting), waiting.asks) == (Waiting, None)
+    assert waiting.said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S).")
+    evening.table.drive("yellow", Space.parse("c6"), "E")
+    assert judge(evening, without(evening, "red"), said).moves == ("c6 E",)
+    assert isinstance(judge(evening, without(evening, "red", "blue"), said), Waiting), "the other one is gone for another reason"
+    evening.table.drive("red", Space.parse("d3"), "N")
+    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "it is seen elsewhere"
+
+
+def test_the_word_ends_when_the_nest_is_seen(at):
+    evening = at(LINE + "move 2")
+    said = without(evening, "red")
+    seen_again = judge(evening, evening.table.seen(), said)
+    assert (type(seen_again), seen_again.moves) == (Accepted, ()), "from now on that table counts"
+    evening.table.strip("red")
+    assert isinstance(judge(evening, evening.table.seen(), said), Refused), "a layer is gone"
+
+
+def test_of_the_nest_that_is_to_drive_every_end_is_offered(at):
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move red; phase move 1")
+    gone = judge(evening, without(evening, "red")).asks
+    legal = {(str(drive),) for drive in game.legal_moves(evening.state)}
+    assert {choice.moves for choice in gone.choices if choice.moves} == legal
+    assert [choice.holds for choice in gone.choices].count(True) == 1, "or it has not moved yet"
+    said = without(evening, "red")
+    assert {choice.moves for choice in judge(evening, said, said).asks.choices if choice.moves} == legal, "nothing on the table shows it"
+
+
+def test_a_hit_on_a_nest_that_is_not_seen_is_asked_about(at):
+    for layers in (3, 1):
+        evening = at(f"zambonis c6 E 3, f6 S {layers}, f1 W 3; to_move yellow; phase hit red")
+        said = without(evening, "red")
+        asked = judge(evening, said, said).asks
+        assert [choice.moves for choice in asked.choices] == [(), ("take red",), ()]
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
+    assert [choice.moves for choice in judge(evening, without(evening, "red")).asks.choices] == [(), ("take red",), ()]
+
+
+def test_who_may_have_driven_before_the_roll_was_told_is_not_asked(at):
+    evening = at(LINE + "roll")
+    assert judge(evening, without(evening, "yellow")).asks is None
+    assert judge(evening, without(evening, "red")).asks is not None
+
+
+def test_the_set_up_may_be_said_too_but_not_where_most_is_not_there(begin):
+    evening = begin(1)
+    board = evening.table.BOARD
+    asked = game.judge(evening.state, without(evening, "blue"), None, board).asks
+    assert [choice.holds for choice in asked.choices] == [True, False]
+    assert game.judge(evening.state, without(evening, "blue", "red"), None, board).asks is None
+    said = without(evening, "blue")
+    assert game.judge(evening.state, said, said, board).said.startswith("Yellow rolls for movement.")
+
+
+def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
+    """A cover die, or print, is read as a nest: the table is out of step until they say so, and then the game goes on."""
+    evening = at(LINE + "move 2")
+    before = evening.table.seen()
+    ghost = ("red", (*evening.table.place(Space.parse("c3"), "W"), 1))
+    evening.table.spare.append(ghost)
+    wrong = judge(evening, evening.table.seen(), before)
+    assert isinstance(wrong, OutOfSync)
+    assert wrong.asks.said == "A red small piece too many lies on c3. What is true?"
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    said = evening.table.seen()
+    assert isinstance(judge(evening, evening.table.seen(), said), Waiting)
+    (stands,) = (piece for piece in said.pieces if piece.size == "small")
+    others = tuple(piece for piece in said.pieces if piece is not stands)
+    upright = replace(said, pieces=(*others, replace(stands, pose="upright", pose_probability=0.9)))
+    assert isinstance(judge(evening, upright, said), Waiting), "nor does it stand there"
+    assert isinstance(judge(evening, upright, before), CannotSee)
+    evening.table.drive("yellow", Space.parse("c6"), "E")
+    assert [choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices] == [("c6 E",), ()]
+    assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
+    evening.table.spare = [("red", (*evening.table.place(Space.parse("e2"), "W"), 1))]
+    assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "one that lies elsewhere is another one"
