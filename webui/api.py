@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 
-import msgspec
 from flask import Blueprint, Response, current_app, jsonify, request
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -58,7 +57,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/alternatives/<int:seq>")
     def alternatives(seq: int) -> Response:
-        return jsonify(record=seq, choices=[msgspec.to_builtins(choice) for choice in offered(session, seq)])
+        return jsonify(record=seq, choices=[{"label": choice.label, "moves": choice.moves} for choice in offered(session, seq)])
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:
