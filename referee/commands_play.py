@@ -200,14 +200,14 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, referee, referee.setup.board, complain)
-    with short_collections(), stopped_by_one_signal():
+    with short_collections(), stopped_by_one_signal() as stopping:
         worker.start()
         companion.start()
         app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
         tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            serve(app, listening)
+            serve(app, listening, stopping=stopping)
         companion.stop()
         referee.stop()
         worker.join(STOP_S)

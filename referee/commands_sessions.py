@@ -12,6 +12,7 @@ from referee.commands_log import which_log
 from referee.commands_pages import address_options, tell_codes
 from referee.folders import codes_path, log_path
 from referee.log import LogReader
+from referee.stopping import stopped_by_one_signal
 from referee.story import Stories
 from webui import create_later_app
 from webui.access import Access
@@ -30,5 +31,5 @@ def sessions(path: Path | None, host: str, port: int) -> None:
     with closing(listen(host, port)) as listening:
         access = Access(Codes(codes if codes.exists() else None))
         tell_codes("The sessions are", listening, access)
-        with suppress(KeyboardInterrupt):
-            serve(create_later_app(Stories(path), (socket.gethostname(),), access), listening)
+        with stopped_by_one_signal() as stopping, suppress(KeyboardInterrupt):
+            serve(create_later_app(Stories(path), (socket.gethostname(),), access), listening, stopping=stopping)
