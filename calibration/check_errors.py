@@ -58,10 +58,14 @@ class Errors:
     def place_covariance(self, guess: Hypothesis) -> Array:
         """(3, 3) of (x mm, y mm, heading deg) of a piece, all that is known together."""
         covariance = self.own_covariance(guess)
+        covariance[:2, :2] += self.shared_covariance(guess)
+        return covariance
+
+    def shared_covariance(self, guess: Hypothesis) -> Array:
+        """(2, 2) mm2 of where a piece is, by what all of the table shares."""
         middle = guess.solid.vertices_mm.mean(axis=0)
         (shared,) = self.shared(middle[None, :2], float(middle[2]))
-        covariance[:2, :2] += shared @ shared.T
-        return covariance
+        return np.asarray(shared @ shared.T)
 
 
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:
@@ -78,9 +82,8 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
     if points is None:
         return None
     geometry = POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:2, :2]
-    middle = guess.solid.vertices_mm.mean(axis=0)
-    (shared,) = Errors(photo.camera, photo.setup).shared(middle[None, :2], float(middle[2]))
-    return left_by_edges_mm(piece.covariance[:2, :2] - shared @ shared.T) / float(np.sqrt(np.trace(geometry) / 2))
+    shared = Errors(photo.camera, photo.setup).shared_covariance(guess)
+    return left_by_edges_mm(piece.covariance[:2, :2] - shared) / float(np.sqrt(np.trace(geometry) / 2))
 
 
 def radius_95(covariance: Array) -> float:

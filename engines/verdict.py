@@ -62,31 +62,30 @@ class Ambiguous(_Verdict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting(_Verdict):
-    """Nothing happened yet that counts; `said` tells what the game waits for.  `asks` is put to people where the table stays so."""
+class Unsettled(_Verdict):
+    """Nothing counts yet: `asks` is put to people where the table stays so."""
 
     asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CannotSee(_Verdict):
-    """The table cannot be judged as it was seen; `said` tells why.  `asks` is put to people where it stays so.  Falsy, as every failed estimate."""
+class Waiting(Unsettled):
+    """Nothing happened yet that counts; `said` tells what the game waits for."""
 
-    asks: Ambiguous | None = None
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannotSee(Unsettled):
+    """The table cannot be judged as it was seen; `said` tells why.  Falsy, as every failed estimate."""
 
     def __bool__(self) -> bool:
         return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutOfSync(_Verdict):
-    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other.
-
-    `asks` is put to them where the table stays so.
-    """
+class OutOfSync(Unsettled):
+    """Table and record disagree by more than a move: `differences` are sentences, one a piece.  People put right one or the other."""
 
     differences: tuple[str, ...]
-    asks: Ambiguous | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -288,8 +288,8 @@ class Referee:
     def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
         """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
         question = ledger.question
-        asked = question.event if question else None
         assert question is not None
+        asked = question.event
         assert isinstance(asked, Asked)
         self._tell("asking", asked.said)
         if settled is None or not asked.until_moved:

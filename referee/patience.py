@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Verdict, Waiting
+from engines.verdict import Ambiguous, Unsettled, Verdict
 
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
@@ -24,7 +24,7 @@ class Patience:
     def judged(self, verdict: Verdict) -> None:
         """This is the verdict on the table; a ruling ends what was done at it."""
         self._question, self._since_ms = None, -1
-        if not isinstance(verdict, Waiting | CannotSee | OutOfSync):
+        if not isinstance(verdict, Unsettled):
             self._stirred = False
         elif verdict.asks is not None:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)

@@ -13,7 +13,7 @@ from typing import Any
 
 import vision.observe
 from engines.still import STILL_MM
-from engines.verdict import CannotSee, OutOfSync, Waiting
+from engines.verdict import Unsettled
 from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted, TableChecked
 from referee.facts import fact_of, told
 from referee.ledger import Games, Ledger, apply, begin, recorded
@@ -118,7 +118,7 @@ class _Again:
             return Rejudged(record, not_judged=before)
         verdict = ledger.engine.judge(ledger.state, seen, before, self._setup.board)
         self._ruled_on.keep(record.seq, verdict.table or seen)
-        if isinstance(was, Asked) and isinstance(verdict, Waiting | CannotSee | OutOfSync) and verdict.asks is not None:
+        if isinstance(was, Asked) and isinstance(verdict, Unsettled) and verdict.asks is not None:
             verdict = verdict.asks
         now = fact_of(verdict)
         return Rejudged(record, now, told(verdict), differences(was, now))

@@ -56,6 +56,7 @@ from referee.events import (
     Answered,
     Appealed,
     Asked,
+    Choice,
     Corrected,
     Declared,
     Event,
@@ -154,10 +155,15 @@ def _question(game: str, record: Record | None) -> dict[str, Any] | None:
         "said": asked.said,
         "rests_on": asked.rests_on,
         "clauses": _clauses(game, asked.rests_on),
-        "choices": [{"label": choice.label, "moves": list(choice.moves)} for choice in asked.choices],
+        "choices": list(map(choice_document, asked.choices)),
         "evidence": asked.evidence,
         "frame": record.seq if record.frame else None,
     }
+
+
+def choice_document(choice: Choice) -> dict[str, Any]:
+    """A choice as plain data: `label` and `moves`."""
+    return {"label": choice.label, "moves": list(choice.moves)}
 
 
 def _plain(values: Any) -> Any:

@@ -60,7 +60,7 @@ class Detected:
     twice: tuple[int, ...]
 
 
-def detector_parameters() -> cv2.aruco.DetectorParameters:
+def _detector_parameters() -> cv2.aruco.DetectorParameters:
     """How OpenCV's detector reads a marker's cells: by their middles alone, as blur mixes the rims of cells of a few pixels."""
     parameters = cv2.aruco.DetectorParameters()
     parameters.perspectiveRemovePixelPerCell = CELL_PX
@@ -72,7 +72,7 @@ def detect_markers(image: Image, fiducials: Fiducials) -> Detected:
     """Markers of the table's dictionary in a picture (h, w, 3); unknown ids are left out."""
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, fiducials.dictionary))
-    found, ids, _ = cv2.aruco.ArucoDetector(dictionary, detector_parameters()).detectMarkers(grey)
+    found, ids, _ = cv2.aruco.ArucoDetector(dictionary, _detector_parameters()).detectMarkers(grey)
     known = {marker.id for marker in fiducials.markers}
     corners: dict[int, Array] = {}
     twice: list[int] = []

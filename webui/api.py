@@ -12,6 +12,7 @@ from referee.command import parse_command
 from referee.events import Choice as Alternative
 from referee.events import Record, record_document
 from referee.log import LogFailed
+from referee.view import choice_document
 from table.errors import InputError
 from table.observation import observation_document
 from webui.access import allowed
@@ -57,7 +58,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/alternatives/<int:seq>")
     def alternatives(seq: int) -> Response:
-        return jsonify(record=seq, choices=[{"label": choice.label, "moves": choice.moves} for choice in offered(session, seq)])
+        return jsonify(record=seq, choices=list(map(choice_document, offered(session, seq))))
 
     @routes.post("/command")
     def command() -> tuple[Response, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -11,7 +11,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.icebreaker.board import ROW, members, union
-from engines.icebreaker.state import State
+from engines.icebreaker.state import SHIPS, State
+from engines.unseen import mostly_seen
 from table.boards import Hex
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, convex_hull
@@ -120,7 +121,7 @@ class Look:
         """With what people decided of icebergs and ships against the picture when the table was ruled on last: nobody is asked again about one
         that is read so still.  A table on which ships stood otherwise than they are recorded, or most were not seen, says nothing."""
         then = before.differs(state)
-        if then.moved or then.strange or then.recoloured or not mostly_seen(state, then.gone):
+        if then.moved or then.strange or then.recoloured or not mostly_seen(then.gone, 2 * SHIPS):
             return self
         return replace(self.without_ice(then.extra), hidden=self.hidden | then.lost, held=frozenset(then.gone))
 
@@ -163,11 +164,6 @@ class Look:
         pairs = [(row, column) for row, column in zip(*linear_sum_assignment(cost), strict=True) if cost[row, column] < 1]
         extra = union(*(counter[0] for row, counter in enumerate(doubtful) if row not in [found for found, _ in pairs]))
         return ice & ~plain & ~union(*(left[column] for _, column in pairs)) & ~self.hidden, (plain & ~ice) | extra
-
-
-def mostly_seen(state: State, unseen: Collection[tuple[str, int]]) -> bool:
-    """Are at least half of the ships seen, so that people are not in the middle of setting up, or of clearing the table?"""
-    return 2 * len(unseen) <= sum(cells.bit_count() for cells in state.ships)
 
 
 def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:

@@ -6,10 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engines.icebreaker.board import label
-from engines.icebreaker.look import Look, mostly_seen
+from engines.icebreaker.look import Look
 from engines.icebreaker.moves import Move
 from engines.icebreaker.rules import RULES, legal_moves, play
-from engines.icebreaker.state import State
+from engines.icebreaker.state import SHIPS, State
+from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 
@@ -17,18 +18,16 @@ from engines.words import listed
 def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
     """Where these ships (player, cell) are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss,
     or most ships are not seen."""
-    if not mostly_seen(state, unseen):
+    if not mostly_seen(unseen, 2 * SHIPS):
         return None
     there = replace(found, held=found.held.union(unseen))
     explained = [move for move in legal_moves(state) if _explains(state, there, move)]
-    choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
-    if there.shows(state):
-        choices.insert(0, Choice("There it stands still, and the camera does not see it", (), holds=True))
-    if not choices:
+    ways = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
+    still = "There it stands still, and the camera does not see it" if there.shows(state) else None
+    if not (choices := what_is_true(ways, still)):
         return None
     said = f"Not seen on the board: {ships(unseen)}. What is true? You may also move it a little."
-    choices.append(Choice("None of these: put it right", ()))
-    return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=tuple(choices), until_moved=True)
+    return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True)
 
 
 def _explains(state: State, there: Look, move: Move) -> bool:

@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
-from engines.icefloe.look import DOUBT, Look, mostly_seen
+from engines.icefloe.look import DOUBT, Look
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import after_move, capital, turn
+from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
 from engines.words import listed
 from table.boards import Board as TableBoard
@@ -170,18 +171,16 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
     """Where these pyramids are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss, or most
     are not seen."""
     state = look.state
-    if not unseen or not mostly_seen(state.board, unseen):
+    if not unseen or not mostly_seen(unseen, len(state.board.pyramids)):
         return None
     there = replace(look, anywhere=frozenset(unseen))
     explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    choices = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
-    if any(not story.moves for story in explained):
-        choices.insert(0, Choice("There it stands still, and the camera does not see it", (), holds=True))
-    if not choices:
+    ways = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
+    still = "There it stands still, and the camera does not see it" if any(not story.moves for story in explained) else None
+    if not (choices := what_is_true(ways, still)):
         return None
     said = f"Not seen on the pond: {_stand(state, unseen)}. What is true? You may also move it a little."
-    choices.append(Choice("None of these: put it right", ()))
-    return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices), until_moved=True)
+    return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
 
 
 def _stand(state: State, names: Collection[str]) -> str:

@@ -7,7 +7,7 @@ that one that is read badly is known by what is left for it.  An explanation is 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from engines.icefloe.board import LETTERS, PLACES, Board
 from engines.icefloe.state import PLAYS, State
 from engines.still import moved
+from engines.unseen import mostly_seen
 from table.boards import Tiles
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array
@@ -92,7 +93,7 @@ class Look:
         """
         board = self.state.board
         never = [name for name in board.pyramids if name not in self.stood]
-        if self.before is None or not mostly_seen(board, never):
+        if self.before is None or not mostly_seen(never, len(board.pyramids)):
             return frozenset()
         then, now = ({self._place(place) for place in seen.unread_mm} for seen in (self.before, self.now))
         where = {name: floe.place for floe in board.floes for name in floe.pyramids}
@@ -295,11 +296,6 @@ def stands(piece: SeenPiece) -> bool:
 def _middle_mm(piece: SeenPiece) -> Array:
     """Over what a piece stands, (2,): the middle of its contact."""
     return np.asarray(piece.contact_mm.mean(axis=0))
-
-
-def mostly_seen(board: Board, unseen: Collection[str]) -> bool:
-    """Are at least half of the pyramids seen, so that people are not in the middle of setting up, or of clearing the table?"""
-    return 2 * len(unseen) <= len(board.pyramids)
 
 
 def agrees(piece: SeenPiece, name: str) -> bool:

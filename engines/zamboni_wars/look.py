@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from engines.unseen import mostly_seen
 from engines.zamboni_wars.board import FACINGS, SIDE, Space
 from engines.zamboni_wars.phases import RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
@@ -196,13 +197,8 @@ def as_said(found: Look, state: State, before: Observation | None, board: Coaste
     if before is None:
         return found
     then = look(before, None, board).differs(state)
-    held = frozenset(then.gone if mostly_seen(state, then.gone) else ())
+    held = frozenset(then.gone if mostly_seen(then.gone, len(state.left)) else ())
     return replace(found.without(then.strange), held=held)
-
-
-def mostly_seen(state: State, unseen: Collection[str]) -> bool:
-    """Are at least half of the nests seen, so that people are not in the middle of laying them, or of clearing the table?"""
-    return 2 * len(unseen) <= len(state.left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import AsTheyLay, Look, Nest, mostly_seen
+from engines.zamboni_wars.look import AsTheyLay, Look, Nest
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
@@ -45,7 +46,7 @@ def _unseen_ways(state: State, unseen: Collection[str]) -> Iterator[tuple[Move, 
 def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
     """Where the nests of these players are, which are not seen: as they lay, or as a legal move left them; None where more is amiss, or most
     nests are not seen."""
-    if not mostly_seen(state, unseen):
+    if not mostly_seen(unseen, len(state.left)):
         return None
     there = replace(found, held=found.held.union(unseen))
     said = f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
@@ -58,18 +59,15 @@ def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguo
     return _ask(state, found.without(strange), (), f"{many} What is true?", "Nothing lies there, and the camera errs")
 
 
-def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, holds: str) -> Ambiguous | None:
+def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, still: str) -> Ambiguous | None:
     """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a space with something unread comes first."""
     ways = dict.fromkeys((*seen_ways(state, there), *more))
     explained = [way for way in ways if there.shows(after(state, way))]
     explained.sort(key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread))
-    choices = [Choice(_happened(state, way[-1]), tuple(map(str, way))) for way in explained]
-    if there.shows(state):
-        choices.insert(0, Choice(holds, (), holds=True))
-    if not choices:
+    happened = [Choice(_happened(state, way[-1]), tuple(map(str, way))) for way in explained]
+    if not (choices := what_is_true(happened, still if there.shows(state) else None)):
         return None
-    choices.append(Choice("None of these: put it right", ()))
-    return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=tuple(choices), until_moved=True)
+    return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=choices, until_moved=True)
 
 
 def _happened(state: State, move: Move) -> str:

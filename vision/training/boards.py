@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 
 from table.pieces import COLOURS
 from table.solids import POSES
-from vision.finder import STEPS_A_BASE, relative
-from vision.frame import Image
+from vision.finder import view_of
 from vision.hypothesis import cast_down
-from vision.paper import paper_light
 from vision.photo import FlatView, Photo
 from vision.render import Renderer
-from vision.scene import Limb, Scene, Stage
+from vision.scene import Scene
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import Layout, random_layout
-from vision.scene_tables import KINDS
+from vision.scene_tables import KINDS, Kind
 from vision.training.sheets import SHEET_PX, Sheet, arms_seen, disc_px, plastic
 
 LAYOUTS, CUTS = 3, 2
@@ -31,28 +29,31 @@ WIDTHS_PX = (900, 1400)
 def board_sheets(seed: int) -> Iterator[Sheet]:
     """Sheets of one made-up table of one of the five games."""
     rng = np.random.default_rng([seed, 9])
-    case = random_case(KINDS[seed % len(KINDS)], seed)
-    setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
+    for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
+        view = view_of(photo)
+        yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
+
+
+def photographs(kind: Kind, seed: int, widths_px: tuple[int, int], rng: np.random.Generator) -> Iterator[tuple[Photo, Layout, Scene]]:
+    """LAYOUTS photographs of one made-up table of a game, with what lies there, in plastic of one kind."""
+    case = random_case(kind, seed)
+    setup = resized(case.setup, int(rng.integers(*widths_px)))
     ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
     camera = replace(case.camera, fiducials_seen=ids)
     renderer, made_of = Renderer(setup, camera), plastic(rng)
     for k in range(LAYOUTS):
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
-        pieces = tuple(replace(place.piece, **made_of) for place in layout.placed)
-        picture = renderer.picture(Scene(case.stage, pieces, limbs, layout.slabs), rng)
-        _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
-        photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
-        view = photo.flat(min(size.base_mm for size in setup.sizes) / STEPS_A_BASE)
-        code = relative(view.code, paper_light(photo.image, photo.camera, setup))
-        yield from _cut(code, view, photo, layout, _arms(limbs, photo, case.stage, view), rng)
+        scene = Scene(case.stage, tuple(replace(place.piece, **made_of) for place in layout.placed), limbs, layout.slabs)
+        _, packed = cv2.imencode(".jpg", renderer.picture(scene, rng), [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
+        yield Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup), layout, scene
 
 
-def _arms(limbs: tuple[Limb, ...], photo: Photo, stage: Stage, view: FlatView) -> NDArray[np.uint8]:
-    seen = arms_seen(limbs, stage, photo.camera, photo.setup.camera)
+def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:
+    seen = arms_seen(scene.limbs, scene.stage, photo.camera, photo.setup.camera)
     return (replace(photo, image=255 * seen[..., None].repeat(3, axis=2)).flat(view.step_mm).code[..., 0] > 127).astype(np.uint8)
 
 
-def _cut(code: Image, view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Sheet]:
+def _cut(view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Sheet]:
     eye = photo.camera.eye_mm
     corners = np.array([view.pixels(cast_down(place.piece.solid.vertices_mm, eye)) for place in layout.placed]).reshape(-1, 5, 2)
     pose = np.array([POSES.index(place.pose) for place in layout.placed], int)
@@ -60,6 +61,7 @@ def _cut(code: Image, view: FlatView, photo: Photo, layout: Layout, arms: NDArra
     base = np.array([np.linalg.norm(place.piece.solid.vertices_mm[1] - place.piece.solid.vertices_mm[0]) for place in layout.placed]) / view.step_mm
     counters = layout.slabs if photo.setup.game.counters is not None else ()
     rims = np.array([disc_px(slab, lambda points: view.pixels(cast_down(points, eye))) for slab in counters]).reshape(-1, 3)
+    code = view.code
     covered = np.zeros(code.shape[:2], np.uint8)
     for body in corners:
         cv2.fillConvexPoly(covered, cv2.convexHull(np.rint(body * 16).astype(np.int32)), 1, shift=4)

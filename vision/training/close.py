@@ -22,18 +22,15 @@ from vision.finder import relative
 from vision.hypothesis import Hypothesis
 from vision.paper import paper_light
 from vision.photo import FlatView, Photo
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case, resized
-from vision.scene_layouts import random_layout
 from vision.scene_tables import Kind
-from vision.training.sheets import Table, plastic
+from vision.training.boards import photographs
+from vision.training.sheets import Table
 
 SIDE_PX, BASE_PX = 176, 40.0
 """Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is looked at."""
 LENSES_PX, WIDTHS_PX = (420, 950), (1300, 2000)
-THROWS, LAYOUTS = 5, 3
-"""Arrangements drawn on a free table and on a board."""
+THROWS = 5
+"""Arrangements drawn on a free table."""
 BOARDS: tuple[Kind, ...] = ("storm", "storm", "boule", "zamboni", "storm", "boule", "icebreaker")
 """See-through pieces on chessboards and open ground are the hardest."""
 EDGE_PX = 4
@@ -50,8 +47,6 @@ LEAST_SCALE, MOST_SCALE = -3.0, 6.0
 BANK = 1 << 22
 MIRRORED = np.array([1.0, -1.0, -1.0])
 """Signs of shifts and turn in the mirror image: a pyramid's is one too."""
-
-
 FITS, FITTED = 3, 0.6
 """So often edges are asked where a piece is, each time from another start; and the share of lessons that begin where they have it: what
 leads edges astray is what a close look is for."""
@@ -85,19 +80,9 @@ def free_pieces(seed: int) -> Iterator[Near]:
 def board_pieces(seed: int) -> Iterator[Near]:
     """The pieces of one made-up table of a game."""
     rng = np.random.default_rng([seed, 19])
-    case = random_case(BOARDS[seed % len(BOARDS)], seed)
-    setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
-    ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
-    camera, renderer = replace(case.camera, fiducials_seen=ids), Renderer(setup, case.camera)
-    made_of = plastic(rng)
-    for k in range(LAYOUTS):
-        layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
-        pieces = [replace(one.piece, **made_of) for one in layout.placed]
-        picture = renderer.picture(Scene(case.stage, tuple(pieces), limbs, layout.slabs), rng)
-        _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
-        photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
-        placed = [(piece.solid, one.pose) for piece, one in zip(pieces, layout.placed, strict=True)]
-        yield from _near(placed, photo, paper_light(photo.image, camera, setup), rng)
+    for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
+        placed = [(one.piece.solid, one.pose) for one in layout.placed]
+        yield from _near(placed, photo, paper_light(photo.image, photo.camera, photo.setup), rng)
 
 
 def _near(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:
