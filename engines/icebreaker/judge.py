@@ -106,7 +106,8 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
     if still:
         choices.append(Choice("No ship has moved yet", ()))
-    said = f"Which move did {state.next} make? Two of them look alike in the picture. You may also put the ship clearly in its cell."
+    alike = "Two" if len(explained) == 2 else "Several"
+    said = f"Which move did {state.next} make? {alike} of them look alike in the picture. You may also put the ship clearly in its cell."
     return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices), until_moved=True)
 
 

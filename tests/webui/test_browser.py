@@ -114,6 +114,21 @@ def test_a_question_is_answered_without_leaving_the_page_and_words_being_typed_s
     assert browser.complaints == []
 
 
+def test_many_answers_take_no_more_of_the_page_than_few_and_the_one_pointed_at_is_in_sight(browser, panel, question):
+    choices = [{"label": f"The ship on d4 went to {c}{r}", "moves": [f"d4-{c}{r}"]} for c in "abcdefg" for r in range(1, 9)]
+    none = {"label": "None of these: put it right", "moves": []}
+    open_with_question(browser, panel, question | {"choices": [*choices, none]})
+    browser.until("document.querySelectorAll('.choices button').length === 57")
+    top, bottom = (f"{edge} = document.querySelector('.choices').getBoundingClientRect().{edge}" for edge in ("top", "bottom"))
+    in_sight = f"(button) => {{ const {top}, {bottom}, at = button.getBoundingClientRect(); return top <= at.top + 1 && at.bottom <= bottom + 1 }}"
+    assert browser.run(f"(() => {{ const {top}, {bottom}; return bottom - top }})()") < 600
+    assert browser.run(f"({in_sight})(document.querySelector('.choices').lastElementChild)")
+    panel.change(pointed=[17, choices[40]["label"]])
+    browser.until(f"document.querySelector('.choices [aria-current]') && ({in_sight})(document.querySelector('.choices [aria-current]'))")
+    assert not browser.run(f"({in_sight})(document.querySelector('#choice-1'))")
+    assert browser.complaints == []
+
+
 def test_a_button_that_points_at_answers_is_followed_while_somebody_types_and_keys_stay_where_they_are(browser, panel, question):
     open_with_question(browser, panel, question)
     browser.until("document.querySelector('.choices button')")

@@ -26,6 +26,7 @@ function exchange(page, answersForm = false) {
     const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
     for (const open of old.querySelectorAll("details[open][id]")) fresh.querySelector(`#${open.id}`)?.setAttribute("open", "");
     old.replaceWith(fresh);
+    if (name === "choices") fresh.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }); // of many answers, the one that a button points at
     if (focused) document.getElementById(focused)?.focus();
   }
   document.dispatchEvent(new Event("exchanged"));
