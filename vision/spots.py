@@ -182,10 +182,13 @@ def _rivals(looked: Looked, habit: Array, photo: Photo) -> list[Guess]:
 
 def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:
     """The rivals of each place, which outlines (n, 2) px may hide, where their edges are; where these leave doubt about the likeliest, a
-    close look has a say, and where doubt is left then, the areas beside the edges too."""
+    close look has a say, and where doubt is left then, the areas beside the edges too.
+
+    The close look is two: one more from where the first has the piece.  The less there is to correct, the better a look does it."""
     tried = [on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked]
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
-    looks = dict(zip(unclear, look_closely([tried[k][0].guess for k in unclear], photo), strict=True))
+    first = look_closely([tried[k][0].guess for k in unclear], photo)
+    looks = dict(zip(unclear, look_closely([guess for guess, _ in first], photo), strict=True))
     for k, (rivals, hidden_by) in enumerate(asked):
         if k in looks:
             tried[k] = _looked_at(tried[k], looks[k], rivals, photo, hidden_by, None)
