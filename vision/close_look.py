@@ -104,18 +104,24 @@ def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
     return np.stack([outline, edges])
 
 
+def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], NDArray[np.float32]]:
+    """Where the crops of pieces lie, and what they show (n, 5, CROP_PX, CROP_PX) in 0..1: the picture, the outline and the edges."""
+    eye, paper = photo.camera.eye_mm, paper_light(photo.image, photo.camera, photo.setup)
+    cuts = [straight(one.solid, one.pose, eye) for one in guesses]
+    shown = np.empty((len(guesses), 5, CROP_PX, CROP_PX), np.float32)
+    for seen, one, cut in zip(shown, guesses, cuts, strict=True):
+        crop = cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
+        seen[:3], seen[3:] = relative(crop, paper).transpose(2, 0, 1), drawn(one.solid, cut, eye)
+    return cuts, shown / np.float32(255)
+
+
 def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypothesis, Array]]:
     """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by one look at each."""
     if not guesses:
         return []
-    eye, paper = photo.camera.eye_mm, paper_light(photo.image, photo.camera, photo.setup)
-    cuts = [straight(one.solid, one.pose, eye) for one in guesses]
-    asked = np.empty((len(guesses), 5, CROP_PX, CROP_PX), np.float32)
-    for seen, one, cut in zip(asked, guesses, cuts, strict=True):
-        crop = cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
-        seen[:3], seen[3:] = relative(crop, paper).transpose(2, 0, 1), drawn(one.solid, cut, eye)
+    cuts, shown = crops(guesses, photo)
     network = taught("close_look")
-    network.setInput(asked / 255)
+    network.setInput(shown)
     return [_moved(*told) for told in zip(guesses, cuts, np.asarray(network.forward(), float).reshape(-1, ANSWERS), strict=True)]
 
 

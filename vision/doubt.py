@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from table.solids import Array
 
-TWICE_MM = 0.33
+TWICE_MM = 0.22
 """The more doubt edges leave, the more what is seen differs from what is thought of it (haze, bent light, shadows), and edges err
 together: where they leave so much, twice as much is told."""
 FLOOR_MM, FLOOR_DEG = 0.03, 0.2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,8 @@ VERTICES_TOGETHER = 2.0
 """The vertices of one crop err together: what they say is believed to this root."""
 LEAST_SHARE = 1e-3
 """Sizes and poses that are less likely than this are not laid on the vertices."""
+DOUBTED = 7.0
+"""What is seen badly speaks no more than this against a size and pose, and so much its vertices do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,8 +36,11 @@ class Guess:
     evidence: float
 
 
-def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
-    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what."""
+def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float, doubted: bool = False) -> list[Guess]:
+    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what.
+
+    All that there are where what was seen is `doubted`: it never speaks more than DOUBTED against any.
+    """
     by_size = np.array([-0.5 * ((np.log(size.base_mm) - looked.log_base) / looked.log_base_sigma) ** 2 for size in sizes])
     shares = np.exp(by_size - by_size.max())
     poses = looked.poses * habit
@@ -43,9 +48,11 @@ def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Ar
     out = []
     for i, size in enumerate(sizes):
         for j, pose in enumerate(POSES):
-            if weights[i, j] > LEAST_SHARE:
-                out.append(_laid(_start(looked, size, pose, z_mm), looked, eye_mm, float(np.log(weights[i, j]))))
-    return sorted(out, key=lambda one: -one.evidence)
+            if doubted or weights[i, j] > LEAST_SHARE:
+                before = float(np.log(max(weights[i, j], np.exp(-DOUBTED))))
+                out.append(_laid(_start(looked, size, pose, z_mm), looked, eye_mm, before))
+    out.sort(key=lambda one: -one.evidence)
+    return [replace(one, evidence=max(one.evidence, out[0].evidence - DOUBTED)) for one in out] if doubted else out
 
 
 def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:

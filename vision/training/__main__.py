@@ -12,16 +12,17 @@ from vision import close_look, second_look
 from vision.training.boards import board_sheets
 from vision.training.close import board_pieces, free_pieces
 from vision.training.export import export
+from vision.training.rivals import board_places
 from vision.training.sheets import sheets
-from vision.training.train import load_pieces, load_sheets, train_close_look, train_finder, train_second_look
+from vision.training.train import load_pieces, load_places, load_sheets, train_close_look, train_finder, train_second_look, train_verification
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets and the pieces of free tables and of boards, unless they are there."""
+    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are there."""
     folder, seed = job
-    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces}
+    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places}
     for name, made in drawn.items():
         path = folder / f"{name}-{seed}.pkl"
         if not path.exists():
@@ -34,7 +35,7 @@ def draw(job: tuple[Path, int]) -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
-@click.option("--only", type=click.Choice(["finder", "second-look", "close-look"]), help="Teach one of the three.")
+@click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification"]), help="Teach one of the four.")
 def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there, and install them.
 
@@ -54,6 +55,9 @@ def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     if only in (None, "close-look"):
         close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt")
         export(close, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "close_look.onnx")
+    if only in (None, "verification"):
+        verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt")
+        export(verification, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "verification.onnx")
 
 
 if __name__ == "__main__":

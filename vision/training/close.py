@@ -26,7 +26,7 @@ from vision.scene_tables import Kind
 from vision.training.boards import photographs
 from vision.training.sheets import Table
 
-SIDE_PX, BASE_PX = 176, 40.0
+SIDE_PX, BASE_PX = 200, 40.0
 """Side of the picture that is kept of a piece, and pixels of it to the base: finer than it is looked at."""
 LENSES_PX, WIDTHS_PX = (420, 950), (1300, 2000)
 THROWS = 5
@@ -86,19 +86,26 @@ def board_pieces(seed: int) -> Iterator[Near]:
 
 
 def _near(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:
-    lens, eye, half = photo.setup.camera, photo.camera.eye_mm, (SIDE_PX - 1) / 2
     outlines = [photo.silhouette(solid) for solid, _ in placed]
     for k, (solid, pose) in enumerate(placed):
-        seen = photo.pixels(solid.vertices_mm)
-        if pose == "leaning" or (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
-            continue
-        where = straight(solid, pose, eye)
-        step_mm = where.step_mm * close_look.BASE_PX / BASE_PX
-        left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
-        place = FlatView(photo.image, float(left), float(top), step_mm)
-        flat = close_look.laid_flat(photo.image, SIDE_PX, partial(_seen_at, place, photo), cv2.INTER_CUBIC)
-        others = outlines[:k] + outlines[k + 1 :]
-        yield Near(replace(place, code=relative(flat, paper)), solid, pose, eye, tuple(_fits(solid, pose, photo, others, rng)))
+        view = picture_around(solid, pose, photo, paper)
+        if pose != "leaning" and view is not None:
+            others = outlines[:k] + outlines[k + 1 :]
+            yield Near(view, solid, pose, photo.camera.eye_mm, tuple(_fits(solid, pose, photo, others, rng)))
+
+
+def picture_around(solid: Solid, pose: Pose, photo: Photo, paper: Array) -> FlatView | None:
+    """The picture around a piece, laid flat, in light relative to white paper (3,); None where not all of it is in the photograph."""
+    lens, half = photo.setup.camera, (SIDE_PX - 1) / 2
+    seen = photo.pixels(solid.vertices_mm)
+    if (seen < EDGE_PX).any() or (seen > np.array([lens.width, lens.height]) - EDGE_PX - 1).any():
+        return None
+    where = straight(solid, pose, photo.camera.eye_mm)
+    step_mm = where.step_mm * close_look.BASE_PX / BASE_PX
+    left, top = where.middle_mm + half * step_mm * np.array([-1, 1])
+    place = FlatView(photo.image, float(left), float(top), step_mm)
+    flat = close_look.laid_flat(photo.image, SIDE_PX, partial(_seen_at, place, photo), cv2.INTER_CUBIC)
+    return replace(place, code=relative(flat, paper))
 
 
 def _seen_at(view: FlatView, photo: Photo, pixels: Array) -> Array:

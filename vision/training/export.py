@@ -10,8 +10,10 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-LARGE = 100
-"""Weights of more figures than this are written with 16 bits each; OpenCV makes 32 of them when it reads the file."""
+LARGE = 1000
+"""Weights of more figures than this are written with 8 bits each and one scale for all that make up an output; OpenCV makes floats of them
+when it reads the file.  Of 120 tables the same, but for two, were read without a mistake as with 16 bits."""
+MOST = 127
 
 
 def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], path: Path) -> None:
@@ -20,22 +22,28 @@ def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[
     names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
     torch.onnx.export(net.eval(), (torch.zeros(example),), str(beside), opset_version=13, dynamo=False, **names)
     model = onnx.load(beside)
-    graph = model.graph
-    halves, casts = [], []
-    for weights in graph.initializer:
-        figures = numpy_helper.to_array(weights)
-        if figures.dtype == np.float32 and figures.size > LARGE:
-            halves.append(numpy_helper.from_array(figures.astype(np.float16), f"{weights.name}.half"))
-            casts.append(helper.make_node("Cast", [f"{weights.name}.half"], [weights.name], to=TensorProto.FLOAT))
-        else:
-            halves.append(weights)
-    nodes = [*casts, *graph.node]
-    del graph.initializer[:], graph.node[:]
-    graph.initializer.extend(halves)
-    graph.node.extend(nodes)
-    _name_shortly(graph)
+    _in_bytes(model.graph)
+    _name_shortly(model.graph)
     onnx.save(model, beside)
     beside.rename(path)
+
+
+def _in_bytes(graph: onnx.GraphProto) -> None:
+    """Write large weights with 8 bits each."""
+    kept, first = [], []
+    for weights in graph.initializer:
+        figures = numpy_helper.to_array(weights)
+        if figures.dtype != np.float32 or figures.size <= LARGE:
+            kept.append(weights)
+            continue
+        scale = np.abs(figures).max(axis=tuple(range(1, figures.ndim)), keepdims=True) / np.float32(MOST)
+        whole, scales, floats = (f"{weights.name}.{part}" for part in ("whole", "scales", "floats"))
+        kept += [numpy_helper.from_array(np.rint(figures / scale).astype(np.int8), whole), numpy_helper.from_array(scale, scales)]
+        first += [helper.make_node("Cast", [whole], [floats], to=TensorProto.FLOAT), helper.make_node("Mul", [floats, scales], [weights.name])]
+    nodes = [*first, *graph.node]
+    del graph.initializer[:], graph.node[:]
+    graph.initializer.extend(kept)
+    graph.node.extend(nodes)
 
 
 def _name_shortly(graph: onnx.GraphProto) -> None:

@@ -67,16 +67,23 @@ class SecondLookNet(nn.Module):
 
 
 class CloseLookNet(nn.Module):
-    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.close_look` for these."""
+    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, answers); see `vision.close_look` for these."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: int = close_look.ANSWERS, hidden: int = 32) -> None:
         super().__init__()
         self.layers = nn.Sequential(
             *(_layer(5, 16, 2), _layer(16, 24), _layer(24, 32, 2), _Twice(32), _layer(32, 48, 2), _Twice(48), _layer(48, 48, 2)),
-            *(nn.Conv2d(48, 12, 1), nn.Flatten(), nn.Linear(12 * (close_look.CROP_PX // 16) ** 2, 32), nn.ReLU(inplace=True)),
-            nn.Linear(32, close_look.ANSWERS),
+            *(nn.Conv2d(48, 12, 1), nn.Flatten(), nn.Linear(12 * (close_look.CROP_PX // 16) ** 2, hidden), nn.ReLU(inplace=True)),
+            nn.Linear(hidden, answers),
         )
 
     def forward(self, image: Tensor) -> Tensor:
         said: Tensor = self.layers(image)
         return said
+
+
+class VerificationNet(CloseLookNet):
+    """(n, 5, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS + 1): what a close look answers, and the log odds of `vision.verification`."""
+
+    def __init__(self) -> None:
+        super().__init__(close_look.ANSWERS + 1, hidden=36)

@@ -5,24 +5,31 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, update_bn
 
-from vision.training import close, lessons, looks
-from vision.training.network import CloseLookNet, FinderNet, SecondLookNet
+from vision.second_look import UNCLEAR
+from vision.training import close, lessons, looks, rivals
+from vision.training.network import CloseLookNet, FinderNet, SecondLookNet, VerificationNet
 from vision.training.sheets import Sheet
+from vision.verification import ODDS
 
 RATE = 2e-3
 SHEETS, CROPS = 16, 128
-"""Lessons of a round: sheets for the finder, crops for the looks."""
+"""Lessons of a round: sheets for the finder, crops for the second look."""
 TEACHINGS, BATCHES = 2, 60
 """The second look is taught so often, each time from where it was; the mean of the weights meets pictures that are unlike
 the sheets better than the last alone, once its normalisation has been measured again on so many rounds.  (Izmailov et al., Averaging
 weights leads to wider optima and better generalization, UAI 2018)"""
+MOVED, PLACES, BADLY_SEEN, ODDS_SHARE = 40, 16, 4.0, 4.0
+"""Lessons of a round of the verification: pieces a little off, and places that may be taken for several, those seen badly so much more often;
+and the share of the latter in what it is taught by."""
 WARM_UP, SAY = 100, 100
 """Rounds until the full rate; between reports, with the weights written."""
 
@@ -33,12 +40,21 @@ Loss = Callable[..., tuple[Tensor, dict[str, float]]]
 
 def load_sheets(folder: Path) -> list[Sheet]:
     """All sheets in a folder."""
-    return [sheet for name in ("free", "board") for path in sorted(folder.glob(f"{name}-*.pkl")) for sheet in pickle.loads(path.read_bytes())]
+    return [*_load(folder, "free"), *_load(folder, "board")]
 
 
 def load_pieces(folder: Path) -> list[close.Near]:
     """All pieces in a folder that are looked at closely."""
-    return [near for path in sorted(folder.glob("pieces-*.pkl")) for near in pickle.loads(path.read_bytes())]
+    return _load(folder, "pieces")
+
+
+def load_places(folder: Path) -> list[rivals.Place]:
+    """All places in a folder that may be taken for several."""
+    return _load(folder, "rivals")
+
+
+def _load(folder: Path, name: str) -> list[Any]:
+    return [one for path in sorted(folder.glob(f"{name}-*.pkl")) for one in pickle.loads(path.read_bytes())]
 
 
 def train_finder(sheets: list[Sheet], minutes: float, weights: Path) -> FinderNet:
@@ -91,6 +107,32 @@ def train_close_look(pieces: list[close.Near], minutes: float, weights: Path) ->
     return net.eval()
 
 
+def train_verification(pieces: list[close.Near], places: list[rivals.Place], minutes: float, weights: Path) -> VerificationNet:
+    """The verification taught on what places may be taken for, and on how far pieces are off, without which it learns the places by heart;
+    weights as for the finder."""
+    rng = np.random.default_rng(3)
+    tint = close.Tint(rng)
+    often = np.array([BADLY_SEEN if place.blur > UNCLEAR else 1.0 for place in places])
+    often /= often.sum()
+
+    def one_round() -> tuple[Tensor, ...]:
+        chosen = [close.lesson(pieces[int(k)], rng) for k in rng.integers(len(pieces), size=MOVED)]
+        asked = [rivals.lesson(places[int(k)], rng) for k in rng.choice(len(places), PLACES, p=often)]
+        seen = torch.from_numpy(np.concatenate([*(one for one, _ in asked), np.stack([one for one, _ in chosen])]))
+        off, right = np.stack([one for _, one in chosen]), np.concatenate([one for _, one in asked])
+        place = np.repeat(np.arange(PLACES), [len(one) for _, one in asked])
+        return tint(seen.float() / 255), *map(torch.from_numpy, (off, right, place))
+
+    def loss(said: Tensor, off: Tensor, right: Tensor, place: Tensor) -> tuple[Tensor, dict[str, float]]:
+        odds = rivals.loss(said[: len(right), ODDS], right, place)
+        apart, parts = close.loss(said[len(right) :], off)
+        return ODDS_SHARE * odds + apart, parts | {"odds": -float(odds.detach())}
+
+    net = VerificationNet()
+    _teach(net, one_round, loss, minutes, weights)
+    return net.eval()
+
+
 def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights: Path) -> None:
     torch.manual_seed(1)
     if weights.exists():
@@ -99,10 +141,13 @@ def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights
     optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=1e-4)
     begun, round_ = time.monotonic(), 0
     sums: dict[str, float] = {}
+    beside = ThreadPoolExecutor(1)  # the next round is made while the network learns from this one
+    coming = beside.submit(one_round)
     while (done := (time.monotonic() - begun) / (60 * minutes)) < 1:
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1.0, round_ / WARM_UP + 0.02) * (0.5 + 0.5 * np.cos(np.pi * done) + 0.005)
-        images, *asked = one_round()
+        images, *asked = coming.result()
+        coming = beside.submit(one_round)
         with torch.autocast("cpu", torch.bfloat16):
             said = net.train()(images.contiguous(memory_format=torch.channels_last))
         total, parts = loss(said.float(), *asked)
@@ -116,4 +161,5 @@ def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights
             said_so_far = ", ".join(f"{name} {value:.3f}" for name, value in sums.items())
             print(f"{100 * done:5.1f} % of {minutes:g} min, round {round_}: {said_so_far}", flush=True)
             torch.save(net.state_dict(), weights)
+    beside.shutdown()
     torch.save(net.state_dict(), weights)

@@ -1,0 +1,133 @@
+"""Lessons for the verification: drawn pieces, and all that the eyes might take them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from table.solids import Array, Pose, Solid
+from vision.alternatives import with_alternatives
+from vision.census import habit_of
+from vision.close_look import CROP_PX, drawn, straight
+from vision.finder import search, view_of
+from vision.hypothesis import cast_down
+from vision.paper import paper_light
+from vision.photo import FlatView, Photo
+from vision.reader import lay_out
+from vision.scene_tables import Kind
+from vision.second_look import TURNED
+from vision.spots import Tried, on_edges
+from vision.training.boards import photographs
+from vision.training.close import WIDTHS_PX, picture_around
+
+BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "icebreaker", "storm", "icefloe", "zamboni", "boule")
+RIGHT_BASES, WRONG_BASES = 0.12, 0.35
+"""A guess of the true size and pose whose vertices are off by less than the first, in bases, is right; by more than the second, wrong;
+between them it is not asked about."""
+SAME_BASES, OTHER_BASES = 0.5, 0.9
+"""What lies nearer to a piece than this, in bases, is that piece; what lies farther than that from all, is nothing."""
+MOST = 6
+"""So many guesses of a place are asked about in a round."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """What something may be taken for, on its edges, and whether it is that."""
+
+    solid: Solid
+    pose: Pose
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """The picture around something, laid flat, the eye (3,) mm that saw it, how badly the second look sees it, in bases, and what it may be."""
+
+    view: FlatView
+    eye_mm: Array
+    blur: float
+    attempts: tuple[Attempt, ...]
+
+
+def board_places(seed: int) -> Iterator[Place]:
+    """All that the eyes take for pieces on one made-up table of a game."""
+    rng = np.random.default_rng([seed, 29])
+    for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
+        sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
+        paper = paper_light(photo.image, photo.camera, photo.setup)
+        there = [(place.piece.solid, place.pose) for place in layout.placed]
+        for one in with_alternatives(lay_out(sight, photo), sight, photo, habit):
+            true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
+            if true is None:
+                continue
+            others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
+            tried = on_edges(one.rivals, photo, others, None)
+            solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
+            attempts = [_attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm) for guess in tried]
+            view = picture_around(solid, pose, photo, paper)
+            if view is not None:
+                yield Place(view, photo.camera.eye_mm, one.looked.blur, tuple(asked for asked in attempts if asked is not None))
+
+
+def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
+    """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to say."""
+    eye = photo.camera.eye_mm
+    middle = _middle(solid, eye)
+    away = [np.linalg.norm(_middle(other, eye) - middle) / np.linalg.norm(other.vertices_mm[1] - other.vertices_mm[0]) for other in there]
+    if not away or min(away) > OTHER_BASES:
+        return -1
+    return int(np.argmin(away)) if min(away) < SAME_BASES else None
+
+
+def _middle(solid: Solid, eye_mm: Array) -> Array:
+    flat = cast_down(solid.vertices_mm, eye_mm)
+    return np.asarray((flat[:4].mean(axis=0) + flat[4]) / 2)
+
+
+def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> Attempt | None:
+    guess, solid = tried.guess, tried.guess.solid
+    if true is None or guess.pose != true[1]:
+        return Attempt(solid, guess.pose, False)
+    seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
+    orders = [[*turn, 4] for turn in TURNED] if guess.pose == "upright" else [list(range(5))]
+    off = min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders) / guess.size.base_mm
+    same_size = abs(np.linalg.norm(true[0].vertices_mm[1] - true[0].vertices_mm[0]) / guess.size.base_mm - 1) < 0.02
+    if not same_size or off > WRONG_BASES:
+        return Attempt(solid, guess.pose, False)
+    return Attempt(solid, guess.pose, True) if off < RIGHT_BASES else None
+
+
+def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """What is seen (n, 5, CROP_PX, CROP_PX) by what a place is taken for, and what of that is right (n,)."""
+    asked = [one for one in place.attempts if one.right]
+    wrong = [one for one in place.attempts if not one.right]
+    asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
+    seen = np.empty((len(asked), 5, CROP_PX, CROP_PX), np.uint8)
+    for out, one in zip(seen, asked, strict=True):
+        cut = straight(one.solid, one.pose, place.eye_mm)
+        if one.pose == "upright":
+            cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
+        out[:3], out[3:] = cut.of(place.view.code, place.view.pixels).transpose(2, 0, 1), drawn(one.solid, cut, place.eye_mm)
+        if rng.random() < 0.5:
+            out[:] = out[:, ::-1].copy()
+    return seen, np.array([one.right for one in asked], np.float32)
+
+
+def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
+    """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of guesses, each against nothing's being there, of
+    which `right` (n,) says 1 for right ones; `place` (n,) counts the places that they are of."""
+    count = int(place.max()) + 1
+    level = torch.zeros(count).scatter_reduce(0, place, odds, "amax").detach()
+
+    def chances(weights: Tensor) -> Tensor:
+        return torch.zeros(count).scatter_add(0, place, torch.exp(odds - level[place]) * weights)
+
+    nothing = torch.exp(-level)
+    known = torch.zeros(count).scatter_reduce(0, place, right, "amax")
+    told = torch.where(known > 0, chances(right), nothing)
+    return (torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))).mean()

@@ -1,0 +1,30 @@
+"""Is there such a piece?  Guesses of size and pose, each on its edges, are told apart by the whole picture of them.
+
+A small network of its own (`data/verification.onnx`, taught like the others, see `vision.training.rivals`) is shown what a close look is shown: the
+photograph around a guess, and the outline and the edges that it would have there.  It answers how likely a piece of this size and pose is
+there, rather than another; bare ground it was hardly shown.  Source of the idea: the scoring network of Labbe et al., MegaPose, CoRL 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from table.solids import Array
+from vision.close_look import ANSWERS, crops
+from vision.finder import taught
+from vision.hypothesis import Hypothesis
+from vision.photo import Photo
+
+ODDS = ANSWERS
+"""Where they are in an answer, behind all that a close look answers: the network was taught that too, as it tells sizes and poses better so."""
+
+
+def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:
+    """That there are pieces like these (n,), each against all else."""
+    if not guesses:
+        return np.zeros(0)
+    network = taught("verification")
+    network.setInput(crops(guesses, photo)[1])
+    return np.asarray(network.forward(), float)[:, ODDS]
