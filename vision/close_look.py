@@ -1,7 +1,7 @@
 """A close look at a piece that was laid: how far is it from where it is thought to be?
 
 The photograph around it is cut out in its full detail, laid flat, brought to one scale and turned as the piece lies, and the
-outline and the edges that it would have there are drawn beside it.  A third small network (`data/close_look.onnx`, taught like the
+outline and the edges that it would have there are drawn beside it.  A small network of its own (`data/close_look.onnx`, taught like the
 others, see `vision.training.close`) answers how far the piece is off, and how well it can tell.  Unlike votes of single edges
 it has learned what gloss, sparkle and tinted shadows of see-through plastic look like.
 Source of the idea: Li et al., DeepIM: Deep Iterative Matching for 6D Pose Estimation, ECCV 2018.

@@ -23,8 +23,8 @@ VERTICES_TOGETHER = 2.0
 """The vertices of one crop err together: what they say is believed to this root."""
 LEAST_SHARE = 1e-3
 """Sizes and poses that are less likely than this are not laid on the vertices."""
-DOUBTED = 7.0
-"""What is seen badly speaks no more than this against a size and pose, and so much its vertices do."""
+MOST_AGAINST, MOST_DOUBTED = 7.0, 5
+"""What is seen badly speaks no more than the first against a size and pose, and so much its vertices do; so many it may be at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,11 +36,22 @@ class Guess:
     evidence: float
 
 
-def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float, doubted: bool = False) -> list[Guess]:
-    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what.
+def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
+    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what."""
+    return _laid_out(looked, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
-    All that there are where what was seen is `doubted`: it never speaks more than DOUBTED against any.
-    """
+
+def doubtful_guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
+    """The likeliest of all sizes and poses, likely or not, for a piece that is seen badly."""
+    least = float(np.exp(-MOST_AGAINST))
+    best, *others = _laid_out(looked, sizes, habit, eye_mm, z_mm, 0.0, least)[:MOST_DOUBTED]
+    return [best, *(replace(one, evidence=max(one.evidence, best.evidence - MOST_AGAINST)) for one in others)]
+
+
+def _laid_out(
+    looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float, asked_above: float, at_least: float
+) -> list[Guess]:
+    """Sizes and poses of more than a share, none of which is taken for less than another."""
     by_size = np.array([-0.5 * ((np.log(size.base_mm) - looked.log_base) / looked.log_base_sigma) ** 2 for size in sizes])
     shares = np.exp(by_size - by_size.max())
     poses = looked.poses * habit
@@ -48,11 +59,10 @@ def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Ar
     out = []
     for i, size in enumerate(sizes):
         for j, pose in enumerate(POSES):
-            if doubted or weights[i, j] > LEAST_SHARE:
-                before = float(np.log(max(weights[i, j], np.exp(-DOUBTED))))
+            if weights[i, j] >= asked_above:
+                before = float(np.log(max(weights[i, j], at_least)))
                 out.append(_laid(_start(looked, size, pose, z_mm), looked, eye_mm, before))
-    out.sort(key=lambda one: -one.evidence)
-    return [replace(one, evidence=max(one.evidence, out[0].evidence - DOUBTED)) for one in out] if doubted else out
+    return sorted(out, key=lambda one: -one.evidence)
 
 
 def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from table.boards import Tiles
 from table.setup import Setup
 from table.solids import POSES, Array
-from vision.alternatives import with_alternatives
 from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
@@ -28,7 +27,7 @@ from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
 from vision.second_look import BASE_PX, BLURRED, QUARTERS, UNCLEAR, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
-from vision.spots import SURE_CHANCE, Company, Laid, Spot, each_once, lay, on_their_edges
+from vision.spots import SURE_CHANCE, Company, Laid, Spot, doubted, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
@@ -165,9 +164,7 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
         laid = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
-    unclear = [one for one in laid if one.looked.blur > UNCLEAR and one not in still]
-    wider = dict(zip(unclear, with_alternatives(unclear, sight, photo, habit), strict=True))
-    return [wider.get(one, one) for one in laid]
+    return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in laid]
 
 
 def _reading(spot: Spot) -> Reading:

@@ -15,7 +15,7 @@ from vision.areas import Area, area
 from vision.close_look import look_closely
 from vision.edges import snap
 from vision.finder import Sight
-from vision.guesses import Guess, guesses
+from vision.guesses import Guess, doubtful_guesses, guesses
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
 from vision.second_look import Looked
@@ -34,7 +34,7 @@ SAME_BASES, CORE = 0.5, 0.6
 """Two readings nearer than this, in bases, are one piece, and so are two whose cores, of this share of their size, meet."""
 CARD = 1.3
 """Of a fiducial that was seen, a square so much larger shows that nothing lies on it."""
-FAR_BEHIND = 12.0
+FAR_BEHIND = 8.0
 """Guesses for which so much less speaks than for the best are not moved on to the edges."""
 EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
@@ -111,7 +111,7 @@ def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[
     laid = []
     for one in looked:
         if one.there > LEAST_THERE:
-            rivals = rivals_of(one, habit, photo)
+            rivals = guesses(one, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one, photo))
             laid.append(Laid(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight)))
     return [one for one in laid if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)]
 
@@ -178,13 +178,16 @@ def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
     return sorted(told, key=lambda one: -one.evidence)
 
 
-def rivals_of(looked: Looked, habit: Array, photo: Photo, doubted: bool = False) -> list[Guess]:
-    """Sizes and poses laid on the vertices, `doubted` as `guesses` has it.  Beside a thick board a piece stands on the table, where the
-    fiducials lie."""
-    setup = photo.setup
-    on_board = within(setup.outline_mm(), looked.vertices_mm.mean(axis=0))
-    z_mm = 0.0 if on_board else min(0.0, setup.fiducials.z_mm)
-    return guesses(looked, setup.sizes, habit, photo.camera.eye_mm, z_mm, doubted)
+def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
+    """A piece that is seen badly with all that it may be."""
+    rivals = doubtful_guesses(one.looked, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one.looked, photo))
+    return replace(one, rivals=rivals)
+
+
+def _ground_mm(looked: Looked, photo: Photo) -> float:
+    """How high a piece stands: beside a thick board on the table, where the fiducials lie."""
+    on_board = within(photo.setup.outline_mm(), looked.vertices_mm.mean(axis=0))
+    return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
 def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:

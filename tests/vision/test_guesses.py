@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.guesses import guesses
+from vision.guesses import MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses
 from vision.hypothesis import Hypothesis, cast_down
 from vision.second_look import Looked
 
@@ -65,3 +65,13 @@ def test_what_stands_higher_is_seen_larger_and_farther_out():
     assert np.hypot(*raised.guess.away_from(truth)[:2]) < 0.05
     assert raised.evidence > flat.evidence
     assert np.hypot(flat.guess.x_mm - EYE[0], flat.guess.y_mm - EYE[1]) > np.hypot(truth.x_mm - EYE[0], truth.y_mm - EYE[1])
+
+
+@given(st.sampled_from(SIZES), st.floats(0, 360), st.integers(0, 50))
+def test_what_is_seen_badly_may_be_several_things_but_not_too_many(size, heading, seed):
+    looked = looked_at(Hypothesis(size, "lying", 30.0, -20.0, heading), noise_mm=2.0, poses=[1e-6, 1.0, 1e-6], base_sigma=0.05, seed=seed)
+    likely, doubted = guesses(looked, SIZES, EVEN, EYE, 0.0), doubtful_guesses(looked, SIZES, EVEN, EYE, 0.0)
+    assert (doubted[0].guess.size, doubted[0].guess.pose) == (likely[0].guess.size, likely[0].guess.pose)
+    assert len(doubted) == MOST_DOUBTED
+    assert len({(one.guess.size, one.guess.pose) for one in doubted}) == MOST_DOUBTED
+    assert all(0 <= doubted[0].evidence - one.evidence <= MOST_AGAINST + 1e-9 for one in doubted)

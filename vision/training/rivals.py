@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from table.solids import Array, Pose, Solid
-from vision.alternatives import with_alternatives
 from vision.census import habit_of
 from vision.close_look import CROP_PX, drawn, straight
 from vision.finder import search, view_of
@@ -21,7 +20,7 @@ from vision.photo import FlatView, Photo
 from vision.reader import lay_out
 from vision.scene_tables import Kind
 from vision.second_look import TURNED
-from vision.spots import Tried, on_edges
+from vision.spots import Tried, doubted, on_edges
 from vision.training.boards import photographs
 from vision.training.close import WIDTHS_PX, picture_around
 
@@ -61,7 +60,7 @@ def board_places(seed: int) -> Iterator[Place]:
         sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
         paper = paper_light(photo.image, photo.camera, photo.setup)
         there = [(place.piece.solid, place.pose) for place in layout.placed]
-        for one in with_alternatives(lay_out(sight, photo), sight, photo, habit):
+        for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
             true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
             if true is None:
                 continue
