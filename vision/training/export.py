@@ -10,9 +10,9 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-LARGE, LARGEST = 100, 60_000
-"""Weights of more figures than the first are written with 16 bits each, of more than the second with 8 bits each and one scale for all that
-make up an output; OpenCV makes floats of them when it reads the file."""
+LARGE = 1000
+"""Weights of more figures than this are written with 8 bits each and one scale for all that make up an output; OpenCV makes floats of them
+when it reads the file."""
 MOST = 127
 
 
@@ -22,27 +22,24 @@ def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[
     names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
     torch.onnx.export(net.eval(), (torch.zeros(example),), str(beside), opset_version=13, dynamo=False, **names)
     model = onnx.load(beside)
-    _in_fewer_bits(model.graph)
+    _in_bytes(model.graph)
     _name_shortly(model.graph)
     onnx.save(model, beside)
     beside.rename(path)
 
 
-def _in_fewer_bits(graph: onnx.GraphProto) -> None:
-    """Write large weights with fewer bits."""
+def _in_bytes(graph: onnx.GraphProto) -> None:
+    """Write large weights with 8 bits each."""
     kept, first = [], []
     for weights in graph.initializer:
-        figures, short = numpy_helper.to_array(weights), f"{weights.name}.short"
+        figures = numpy_helper.to_array(weights)
         if figures.dtype != np.float32 or figures.size <= LARGE:
             kept.append(weights)
-        elif figures.size <= LARGEST:
-            kept.append(numpy_helper.from_array(figures.astype(np.float16), short))
-            first.append(helper.make_node("Cast", [short], [weights.name], to=TensorProto.FLOAT))
-        else:
-            scale = np.abs(figures).max(axis=tuple(range(1, figures.ndim)), keepdims=True) / np.float32(MOST)
-            floats, scales = f"{weights.name}.floats", f"{weights.name}.scales"
-            kept += [numpy_helper.from_array(np.rint(figures / scale).astype(np.int8), short), numpy_helper.from_array(scale, scales)]
-            first += [helper.make_node("Cast", [short], [floats], to=TensorProto.FLOAT), helper.make_node("Mul", [floats, scales], [weights.name])]
+            continue
+        scale = np.abs(figures).max(axis=tuple(range(1, figures.ndim)), keepdims=True) / np.float32(MOST)
+        whole, scales, floats = (f"{weights.name}.{part}" for part in ("whole", "scales", "floats"))
+        kept += [numpy_helper.from_array(np.rint(figures / scale).astype(np.int8), whole), numpy_helper.from_array(scale, scales)]
+        first += [helper.make_node("Cast", [whole], [floats], to=TensorProto.FLOAT), helper.make_node("Mul", [floats, scales], [weights.name])]
     nodes = [*first, *graph.node]
     del graph.initializer[:], graph.node[:]
     graph.initializer.extend(kept)
