@@ -217,8 +217,7 @@ def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried
 
 def _settled(best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Tried:
     """A piece with what a close look says of where it is; where that leaves doubt, measured once more with the areas beside its edges."""
-    alike = (one for one in rivals if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose))
-    vertices = min(alike, key=lambda one: float(np.linalg.norm(one.guess.away_from(best.guess))))
+    vertices = next(one for one in rivals if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose))
     settled = _agreed(best, look, vertices, photo, hidden_by, None)
     if settled.doubt_mm > CLEAR_MM and (around := area(settled.guess.solid, photo, hidden_by)) is not None:
         (again,) = on_edges([vertices], photo, hidden_by, around)

@@ -9,9 +9,12 @@ from table.boards import Open
 from table.observation import Camera
 from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
+from vision.fiducials import locate
+from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
+from vision.scene_cases import random_case
 from vision.scene_tables import square_marker
 
 LENS = Lens(width=900, height=700, matrix=((1500.0, 0.0, 449.5), (0.0, 1500.0, 349.5), (0.0, 0.0, 1.0)), distortion=(0.02, -0.01, 1e-4, 1e-4, 0.0))
@@ -46,3 +49,24 @@ def photo_of():
         return Photo(Renderer(setup, CAMERA).picture(Scene(STAGE, pieces), np.random.default_rng(2)), CAMERA, setup)
 
     return draw
+
+
+@pytest.fixture(scope="session")
+def tables():
+    """Photographs of made-up tables that no network was taught on, and what lies there."""
+    out = []
+    for kind, seed in (("boule", 60001), ("storm", 60002), ("zamboni", 60001)):
+        case = random_case(kind, seed)
+        picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
+        there = [
+            Hypothesis(case.setup.pieces[one.size], one.pose, *_stands_at(one), one.heading_deg)
+            for one in case.layout.placed
+            if one.pose != "leaning" and not one.on_target
+        ]
+        out.append((Photo(picture, locate(picture, case.setup), case.setup), there))
+    return out
+
+
+def _stands_at(one):
+    corners = one.piece.solid.vertices_mm[:, :2]
+    return (corners[:4] if one.pose == "upright" else corners[1:3]).mean(axis=0)

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from table.pieces import load_piece_set
 from table.solids import lying, upright
 from vision.close_look import BASE_PX, CROP_PX, MIDDLE_PX, OFF, Straight, drawn, look_closely, straight
-from vision.fiducials import locate
-from vision.hypothesis import Hypothesis, cast_down
+from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
-from vision.render import Renderer
 from vision.scene_cases import random_case
 
 EYE = np.array([30.0, -40.0, 600.0])
@@ -62,27 +60,6 @@ def test_nothing_to_look_at_is_nothing_seen():
     case = random_case("boule", 1)
     picture = np.zeros((case.setup.camera.height, case.setup.camera.width, 3), np.uint8)
     assert look_closely([], Photo(picture, case.camera, case.setup)) == []
-
-
-@pytest.fixture(scope="module")
-def tables():
-    """Photographs of made-up tables that the network was not taught on, and what lies there."""
-    out = []
-    for kind, seed in (("boule", 60001), ("storm", 60002), ("zamboni", 60001)):
-        case = random_case(kind, seed)
-        picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
-        there = [
-            Hypothesis(case.setup.pieces[one.size], one.pose, *_place(one), one.heading_deg)
-            for one in case.layout.placed
-            if one.pose != "leaning" and not one.on_target
-        ]
-        out.append((Photo(picture, locate(picture, case.setup), case.setup), there))
-    return out
-
-
-def _place(one):
-    corners = one.piece.solid.vertices_mm[:, :2]
-    return (corners[:4] if one.pose == "upright" else corners[1:3]).mean(axis=0)
 
 
 def test_pieces_laid_a_little_off_come_back_to_where_they_are(tables):

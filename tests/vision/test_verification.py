@@ -11,34 +11,8 @@ import numpy as np
 import pytest
 
 from vision.close_look import CROP_PX
-from vision.fiducials import locate
-from vision.hypothesis import Hypothesis
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene_cases import random_case
 from vision.second_look import CROP_PX as SECOND_PX
 from vision.verification import log_odds
-
-
-@pytest.fixture(scope="module")
-def tables():
-    """Photographs of made-up tables that the network was not taught on, and what lies there."""
-    out = []
-    for kind, seed in (("boule", 60001), ("storm", 60002), ("zamboni", 60001)):
-        case = random_case(kind, seed)
-        picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(seed))
-        there = [
-            Hypothesis(case.setup.pieces[one.size], one.pose, *_place(one), one.heading_deg)
-            for one in case.layout.placed
-            if one.pose != "leaning" and not one.on_target
-        ]
-        out.append((Photo(picture, locate(picture, case.setup), case.setup), there))
-    return out
-
-
-def _place(one):
-    corners = one.piece.solid.vertices_mm[:, :2]
-    return (corners[:4] if one.pose == "upright" else corners[1:3]).mean(axis=0)
 
 
 def test_nothing_to_verify_is_nothing_said(tables):

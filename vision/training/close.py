@@ -16,7 +16,7 @@ from torch.nn.functional import avg_pool2d
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose, Solid
 from vision import close_look
-from vision.close_look import LOG_SCALES, OFF, SHIFT, SLANTS, TURN, drawn, rotation, straight
+from vision.close_look import LOG_SCALES, OFF, SHIFT, SLANTS, TURN, Straight, drawn, rotation, straight
 from vision.edges import snap
 from vision.finder import relative
 from vision.hypothesis import Hypothesis
@@ -137,19 +137,25 @@ def lesson(near: Near, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDA
     """What is seen (5, CROP_PX, CROP_PX) if a piece is thought to be a little beside where it is, and how far it is off (3,)."""
     fitted = near.fits and rng.random() < FITTED
     guess = near.fits[int(rng.integers(len(near.fits)))] if fitted else _moved(near, rng)
-    cut, there = straight(guess, near.pose, near.eye_mm), straight(near.solid, near.pose, near.eye_mm)
+    seen, cut, mirrored = seen_as(guess, near.pose, near.view, near.eye_mm, rng)
+    there = straight(near.solid, near.pose, near.eye_mm)
     period = np.pi / 2 if near.pose == "upright" else 2 * np.pi
     turn = (there.turn_rad - cut.turn_rad + period / 2) % period - period / 2
-    if near.pose == "upright":
-        cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
     tip, true_tip = guess.vertices_mm[4, :2], near.solid.vertices_mm[4, :2]
     back = true_tip - cut.middle_mm - rotation(turn) @ (tip - cut.middle_mm)
-    crop = cut.of(near.view.code, near.view.pixels).transpose(2, 0, 1)
     off = np.array([*(back @ cut.turned / (cut.step_mm * close_look.BASE_PX)), turn]) / OFF
-    seen = np.concatenate([crop, drawn(guess, cut, near.eye_mm)])
-    if rng.random() < 0.5:
-        seen, off = seen[:, ::-1], MIRRORED * off
-    return np.ascontiguousarray(seen), off.astype(np.float32)
+    return seen, (MIRRORED * off if mirrored else off).astype(np.float32)
+
+
+def seen_as(solid: Solid, pose: Pose, view: FlatView, eye_mm: Array, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Straight, bool]:
+    """What is seen (5, CROP_PX, CROP_PX) where a piece is thought to be, from any side of one that stands, where the crop lies, and whether it
+    is its mirror image."""
+    cut = straight(solid, pose, eye_mm)
+    if pose == "upright":
+        cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
+    seen = np.concatenate([cut.of(view.code, view.pixels).transpose(2, 0, 1), drawn(solid, cut, eye_mm)])
+    mirrored = rng.random() < 0.5
+    return np.ascontiguousarray(seen[:, ::-1] if mirrored else seen), cut, mirrored
 
 
 def _moved(near: Near, rng: np.random.Generator) -> Solid:

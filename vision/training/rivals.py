@@ -12,7 +12,7 @@ from torch import Tensor
 
 from table.solids import Array, Pose, Solid
 from vision.census import habit_of
-from vision.close_look import CROP_PX, drawn, straight
+from vision.close_look import BASE_PX, straight
 from vision.finder import search, view_of
 from vision.hypothesis import cast_down
 from vision.paper import paper_light
@@ -22,7 +22,7 @@ from vision.scene_tables import Kind
 from vision.second_look import TURNED
 from vision.spots import Tried, doubted, on_edges
 from vision.training.boards import photographs
-from vision.training.close import WIDTHS_PX, picture_around
+from vision.training.close import WIDTHS_PX, picture_around, seen_as
 
 BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "icebreaker", "storm", "icefloe", "zamboni", "boule")
 RIGHT_BASES, WRONG_BASES = 0.12, 0.35
@@ -75,17 +75,11 @@ def board_places(seed: int) -> Iterator[Place]:
 
 def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
     """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to say."""
-    eye = photo.camera.eye_mm
-    middle = _middle(solid, eye)
-    away = [np.linalg.norm(_middle(other, eye) - middle) / np.linalg.norm(other.vertices_mm[1] - other.vertices_mm[0]) for other in there]
+    guess, *cuts = (straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there))  # only where it is and its scale count, not its turn
+    away = [float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX) for cut in cuts]
     if not away or min(away) > OTHER_BASES:
         return -1
     return int(np.argmin(away)) if min(away) < SAME_BASES else None
-
-
-def _middle(solid: Solid, eye_mm: Array) -> Array:
-    flat = cast_down(solid.vertices_mm, eye_mm)
-    return np.asarray((flat[:4].mean(axis=0) + flat[4]) / 2)
 
 
 def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> Attempt | None:
@@ -106,15 +100,8 @@ def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], N
     asked = [one for one in place.attempts if one.right]
     wrong = [one for one in place.attempts if not one.right]
     asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
-    seen = np.empty((len(asked), 5, CROP_PX, CROP_PX), np.uint8)
-    for out, one in zip(seen, asked, strict=True):
-        cut = straight(one.solid, one.pose, place.eye_mm)
-        if one.pose == "upright":
-            cut = cut._replace(turn_rad=cut.turn_rad + int(rng.integers(4)) * np.pi / 2)
-        out[:3], out[3:] = cut.of(place.view.code, place.view.pixels).transpose(2, 0, 1), drawn(one.solid, cut, place.eye_mm)
-        if rng.random() < 0.5:
-            out[:] = out[:, ::-1].copy()
-    return seen, np.array([one.right for one in asked], np.float32)
+    seen = [seen_as(one.solid, one.pose, place.view, place.eye_mm, rng)[0] for one in asked]
+    return np.stack(seen), np.array([one.right for one in asked], np.float32)
 
 
 def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from vision.verification import ODDS
 
 RATE = 2e-3
 SHEETS, CROPS = 16, 128
-"""Lessons of a round: sheets for the finder, crops for the second look."""
+"""Lessons of a round: sheets for the finder, crops for the looks."""
 TEACHINGS, BATCHES = 2, 60
 """The second look is taught so often, each time from where it was; the mean of the weights meets pictures that are unlike
 the sheets better than the last alone, once its normalisation has been measured again on so many rounds.  (Izmailov et al., Averaging
