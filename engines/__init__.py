@@ -74,10 +74,11 @@ class Game(Rules, Protocol):
         or waits for it and says what is missing.  It is None too when the program has just begun to look at a game that is under way.
         """
 
-    def hear(self, state: Any, said: Mapping[str, Any]) -> Verdict:
+    def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
         """A verdict on what does not come through the lens: a line of inputs.jsonl without its time, `{"player": "red", "die": 5}`.
 
-        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no use now.
+        Accepted and Refused are announced, Noted counts without a word, Waiting says that it has no use now.  The table is `in_doubt` where
+        it could not be read when it was judged last, or was not as it is recorded: something may have happened that is not on record.
         Raises InputError for what the game cannot understand at any time.
         """
 

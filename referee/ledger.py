@@ -64,7 +64,7 @@ class Ledger:
     `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
     in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record, without its table; `ends` are the
     ends of this game that are over, as the engine's documents say it; `appeals` are the open Appealed records; `earlier` is the
-    game before, as it was left.
+    game before, as it was left.  The table is `in_doubt` where it could not be read when it was ruled on last, or was not as it is recorded.
     """
 
     engine: Game
@@ -84,6 +84,7 @@ class Ledger:
     ends: tuple[dict[str, Any], ...] = ()
     appeals: tuple[Record, ...] = ()
     earlier: Ledger | None = None
+    in_doubt: bool = False
 
     @property
     def game_number(self) -> int:
@@ -176,7 +177,7 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             begun = Ledger(now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, now.board, state)
             return replace(begun, paused=now.paused, earlier=_put_away(ledger))
         case Ruled():
-            ruled = replace(now, rulings=now.rulings | {record.seq})
+            ruled = replace(now, rulings=now.rulings | {record.seq}, in_doubt=event.verdict in ("cannot_see", "out_of_sync"))
             return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})

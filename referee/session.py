@@ -15,7 +15,7 @@ from typing import Any, Self, assert_never
 import msgspec
 
 import engines
-from engines.verdict import Ambiguous
+from engines.verdict import Ambiguous, Verdict
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
 from referee import view as pages
@@ -168,7 +168,7 @@ class Session:
         Raises InputError for what the game does not understand.
         """
         with self._writing:
-            event = fact_of(self._ledger.engine.hear(self._ledger.state, said))
+            event = fact_of(self._verdict_on(said))
             if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
                 return None
             return self._append(event)
@@ -179,8 +179,11 @@ class Session:
             if not (self._closed or self._ledger.ended):
                 self._append(event)
 
+    def _verdict_on(self, said: Mapping[str, Any]) -> Verdict:
+        return self._ledger.engine.hear(self._ledger.state, said, self._ledger.in_doubt)
+
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
-        verdict = self._ledger.engine.hear(self._ledger.state, said)
+        verdict = self._verdict_on(said)
         if (event := fact_of(verdict)) is None:
             raise InputError(f"not now: {verdict.said}")
         if isinstance(event, Asked) and self._ledger.question is not None:

@@ -43,7 +43,7 @@ class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: Literal[True]
 
 
-def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """What is heard in Ice Boule: `{"player": "red", "stop": true}`."""
     return judge_stop(state, read_heard(said, StopSaid).player)
 

@@ -60,7 +60,7 @@ class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     low: Literal[True]
 
 
-def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """What is heard in Ice Storm: `{"player": "red", "off": true}` and `{"player": "red", "low": true}`; raises InputError for anything else."""
     heard = cast(OffSaid | LowSaid, read_heard(said, OffSaid, LowSaid))
     throw = Throw(heard.player, None, again=LOW if isinstance(heard, LowSaid) else "")

@@ -40,7 +40,7 @@ def set_up(players: Iterable[str], rulings: Mapping[str, str], board: Board | No
     return start(tuple(players), {**rulings, "size": str(board.size)})
 
 
-def hear(_state: State, said: Mapping[str, Any]) -> NoReturn:
+def hear(_state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> NoReturn:
     """Nothing is heard in Icebreaker: raises InputError."""
     raise InputError(f"input: Icebreaker is decided by the table alone, expected nothing, got {shown(dict(said))}")
 

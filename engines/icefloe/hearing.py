@@ -88,7 +88,7 @@ class Stays(_Said, frozen=True):
 Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Stays
 
 
-def hear(state: State, said: Mapping[str, Any]) -> Verdict:
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """What is heard in IceFloe, a line of inputs without its time::
 
         {"player": "red", "vote_value": "4"}         {"player": "red", "vote_suit": "S"}

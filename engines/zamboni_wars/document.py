@@ -19,6 +19,7 @@ def state_document(state: State) -> dict[str, Any]:
          "to_move": "yellow",            # whose turn it is; the winner when the game is over
          "phase": "move",                # roll-off | roll | move | fire | shot | hit | over
          "points": 5,                    # to be spent in the phase move, else None
+         "early": {"yellow": 6},         # dice that were heard before the end of the move was seen; empty in every other phase
          "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every other phase
          "zambonis": {"yellow": {"space": "a6", "facing": "E", "layers": 3}, "red": None},       # None: destroyed
          "dice": ["b5"],                 # spaces of the cover dice
@@ -37,6 +38,7 @@ def state_document(state: State) -> dict[str, Any]:
         "to_move": state.to_move,
         "phase": str(state.phase).partition(" ")[0],
         "points": state.phase.points if isinstance(state.phase, Moving) else None,
+        "early": dict(state.phase.early) if isinstance(state.phase, Moving) else {},
         "may_shoot": [state.phase.target] if isinstance(state.phase, Aiming) else [],
         "zambonis": {player: _nest(nest) for player, nest in zip(state.players, state.zambonis, strict=True)},
         "dice": [str(space) for space in state.dice],

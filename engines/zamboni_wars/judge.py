@@ -18,7 +18,7 @@ from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_said
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
-from engines.zamboni_wars.rules import after, outcome, start, turn, violation
+from engines.zamboni_wars.rules import after, after_early, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_unseen, lay, seen_ways
 from table.boards import Board, Coasters
@@ -51,7 +51,9 @@ def _touched(state: State) -> frozenset[str]:
     """Players whose nests somebody has a reason to touch now."""
     if isinstance(state.phase, Hit | Aiming):
         return frozenset((state.phase.target,))
-    return frozenset((state.to_move,)) if isinstance(state.phase, Moving) else frozenset()
+    if not isinstance(state.phase, Moving):
+        return frozenset()
+    return frozenset(state.left) if state.phase.early else frozenset((state.to_move,))
 
 
 def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
@@ -68,13 +70,19 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
         explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
-        if still and (not explained or reading.plainly().shows(state)):
+        if still and (not explained or (reading.plainly().shows(state) and not _may_have_ended(state))):
             return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
             return _ask(state, explained, still)
     return _judge_difference(state, found)
+
+
+def _may_have_ended(state: State) -> bool:
+    """Do dice that were heard say that the move is over, and may it have ended where it began?"""
+    early = isinstance(state.phase, Moving) and bool(state.phase.early)
+    return early and not violation(state, still := Drive(state.mover.space, state.mover.facing)) and not after_early(state, still)[1]
 
 
 def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
@@ -116,27 +124,38 @@ def _judge_start(state: State, found: Look) -> Verdict:
 
 
 def _accept(state: State, way: tuple[Move, ...], found: Look) -> Accepted:
-    then, who, moves = after(state, way), state.to_move.capitalize(), tuple(map(str, way))
-    match way[-1]:
-        case Drive(space, facing, dice):
-            (piece,) = (nest.piece for nest in found.nests if nest.is_of(state.to_move) and space in nest.spaces)
-            evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
-            pushed = [die for die in dice if die not in state.dice]
-            push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
-            said = f"{who} drives to {space} and looks {facing}{push}. {_turn(then, found)}"
-            return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=state.to_move, moves=moves, evidence=evidence)
-        case Take(target):
-            left = then.left.get(target)
-            what = f"{left.layers} layer{'' if left.layers == 1 else 's'} left" if left else "its Zamboni is destroyed"
-            said = f"{who} hits {target}: {what}. {_turn(then, found)}"
-            return Accepted(code=HIT, said=said, rests_on=FIRING, player=state.to_move, moves=moves, evidence={"target": target})
-        case move:
-            raise ValueError(f"expected something that can be seen, got {move}")
+    then, moves = after(state, way), tuple(map(str, way))
+    states = [after(state, way[:done]) for done in range(len(way))]
+    seen = [(before, move) for before, move in zip(states, way, strict=True) if isinstance(move, Drive | Take)]
+    said = " ".join([*(_happened(before, move) for before, move in seen), _turn(then, found)])
+    before, last = seen[-1]
+    player = before.to_move
+    if isinstance(last, Take):
+        return Accepted(code=HIT, said=said, rests_on=FIRING, player=player, moves=moves, evidence={"target": last.colour})
+    (piece,) = (nest.piece for nest in found.nests if nest.is_of(player) and last.space in nest.spaces)
+    evidence = {"base_mm": piece.base_mm.round(3).tolist(), "heading_deg": round(piece.heading_deg, 1)}
+    return Accepted(code=MOVE, said=said, rests_on=f"{MOVEMENT}; {PLACE}", player=player, moves=moves, evidence=evidence)
+
+
+def _happened(state: State, move: Drive | Take) -> str:
+    """What was seen, in sentences, with the dice that were heard before."""
+    who = state.to_move.capitalize()
+    if isinstance(move, Take):
+        left = play(state, move).left.get(move.colour)
+        what = f"{left.layers} layer{'' if left.layers == 1 else 's'} left" if left else "its Zamboni is destroyed"
+        return f"{who} hits {move.colour}: {what}."
+    pushed = [die for die in move.dice if die not in state.dice]
+    push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
+    _, unused = after_early(state, move)
+    early = state.phase.early if isinstance(state.phase, Moving) else ()
+    dice = [f"{player.capitalize()}'s die {'counts for nothing' if player in unused else f'shows {pips}'}." for player, pips in early]
+    return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *dice])
 
 
 def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambiguous:
     """More than one thing may have happened, for all that the picture says (ruling zamboni_wars.1)."""
-    choices = [Choice(f"{state.to_move.capitalize()} ends with '{way[-1]}'", tuple(map(str, way))) for way in explained]
+    ends = {"', '".join(str(move) for move in way if isinstance(move, Drive | Take)): tuple(map(str, way)) for way in explained}
+    choices = [Choice(f"{state.to_move.capitalize()} ends with '{end}'", moves) for end, moves in ends.items()]
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
     said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."

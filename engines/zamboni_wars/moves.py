@@ -9,6 +9,7 @@
 | `hold` | the laser is not fired |
 | `die 4` | the die for the shot shows 4 |
 | `take red` | the outermost piece of red's nest, which was hit, is taken off the board |
+| `early red 6` | red's die shows 6 before the end of the move at hand was seen; it counts as soon as that is |
 
 A move on the board is told by how it ends, as that is what can be seen and all that matters afterwards: the way there is
 not part of it.  Cover dice are alike; all of them are named, and only when one of them ends where none lay before.
@@ -92,7 +93,18 @@ class Take:
         return f"take {self.colour}"
 
 
-Move = Roll | Drive | Fire | Hold | Die | Take
+@dataclass(frozen=True, slots=True)
+class Early:
+    """A player's die that was heard before the end of the move at hand was seen: it counts as soon as that is."""
+
+    colour: str
+    pips: int
+
+    def __str__(self) -> str:
+        return f"early {self.colour} {self.pips}"
+
+
+Move = Roll | Drive | Fire | Hold | Die | Take | Early
 
 
 def parse_move(text: str) -> Move:
@@ -132,6 +144,7 @@ _NOTATION: Notation[Move] = Notation(
         "hold": Hold,
         "die {pips}": Die,
         "take {colour}": Take,
+        "early {colour} {pips}": Early,
     },
     {"pips": parse_pips, "space": Space.parse, "facing": parse_facing, "dice": _dice, "colour": parse_colour},
 )

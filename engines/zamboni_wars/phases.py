@@ -29,12 +29,14 @@ class Rolling:
 
 @dataclass(frozen=True, slots=True)
 class Moving:
-    """The move, with the points that were rolled."""
+    """The move, with the points that were rolled; `early` are dice, by player, that were heard before its end was seen."""
 
     points: int
+    early: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
-        return f"move {self.points}"
+        early = f" early {' '.join(f'{player}={pips}' for player, pips in self.early)}" if self.early else ""
+        return f"move {self.points}{early}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ def parse_phase(text: str) -> Phase:
         case "roll" if not rest:
             return Rolling()
         case "move":
-            return Moving(parse_pips(rest))
+            points, _, early = rest.partition(" early ")
+            return Moving(parse_pips(points), _early(early))
         case "fire":
             return Aiming(rest)
         case "shot":
@@ -97,6 +100,11 @@ def parse_phase(text: str) -> Phase:
         case "over" if not rest:
             return Over()
     raise InvalidNotation(f"expected a phase such as 'roll', 'move 4', 'fire red', 'shot red', 'hit red' or 'over', got {text!r}")
+
+
+def _early(text: str) -> tuple[tuple[str, int], ...]:
+    words = [word.partition("=") for word in text.split()]
+    return tuple((player, parse_pips(pips)) for player, _, pips in words)
 
 
 def _rolls(text: str) -> tuple[tuple[str, int | None], ...]:

@@ -15,7 +15,7 @@ from engines.legal import Legal
 from engines.rulings import choose
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll, Take, parse_move
+from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take, parse_move
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.refusals import FIRING, drive_violation, fire_violation, firing
 from engines.zamboni_wars.state import LAYER_SIZES, RULINGS, State, Zamboni, fresh
@@ -94,8 +94,10 @@ def play(state: State, move: Move) -> State:
             return _roll_off(state, state.phase, pips)
         case _, Roll(pips):
             return replace(state, phase=Moving(pips))
-        case _, Drive(space, facing, dice):
-            return _aim(_changed(replace(state, dice=dice or state.dice), state.to_move, replace(state.mover, space=space, facing=facing)))
+        case Moving(points, early), Early(player, pips):
+            return replace(state, phase=Moving(points, (*early, (player, pips))))
+        case Moving(), Drive():
+            return after_early(state, move)[0]
         case _, Fire(target):
             return replace(state, phase=Shooting(target) if state.left[target].layers > 1 else Hit(target))
         case Shooting(target), Die(pips):
@@ -104,6 +106,44 @@ def play(state: State, move: Move) -> State:
             return _next(_strip(state, target))
         case _:
             return _next(state)
+
+
+def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
+    """The state after a legal drive and the dice that were heard before its end was seen; and whose dice count for nothing."""
+    assert isinstance(state.phase, Moving), "only a move at hand has an end that is yet to be seen"
+    nest = replace(state.mover, space=drive.space, facing=drive.facing)
+    driven = _aim(_changed(replace(state, dice=drive.dice or state.dice), state.to_move, nest))
+    unused = []
+    for player, pips in state.phase.early:
+        moves = stands_for(driven, player, pips)
+        if moves is None:
+            unused.append(player)
+        else:
+            driven = after(driven, moves)
+    return driven, tuple(unused)
+
+
+def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
+    """The moves that a player's die stands for, with those before it that nobody said; None where it is not time for it.
+
+    A player who might fire holds fire when the next one rolls, and a piece that was to come off is off: the next look at the table tells
+    whether that is true.
+    """
+    match state.phase:
+        case RollOff() | Rolling() if player == state.to_move:
+            return (Roll(pips),)
+        case Shooting() if player == state.to_move:
+            return (Die(pips),)
+        case Aiming(target) if player == state.to_move:
+            return (Fire(target), Die(pips)) if state.left[target].layers > 1 else (Fire(target),)
+        case Aiming() if player == state.follower and violation(state, Hold()) is None:
+            done: Move = Hold()
+        case Hit(target) if player == play(state, Take(target)).to_move != state.to_move:
+            done = Take(target)
+        case _:
+            return None
+    more = stands_for(play(state, done), player, pips)
+    return None if more is None else (done, *more)
 
 
 def after(state: State, moves: Iterable[Move]) -> State:
@@ -122,6 +162,8 @@ def violation(state: State, move: Move) -> Violation | None:
             return None
         case Moving(points), Drive():
             return drive_violation(state, points, move)
+        case Moving(points), Early(player, pips) if any(stands_for(after_early(state, end)[0], player, pips) for end in reachable(state, points)):
+            return None
         case Aiming(), Fire(target):
             return fire_violation(state, target)
         case Hit(target), Take(colour):
@@ -176,6 +218,7 @@ _OUT_OF_TIME = {
     Hold: "zamboni.hold.time",
     Die: "zamboni.die.time",
     Take: "zamboni.take.time",
+    Early: "zamboni.die.time",
 }
 
 

@@ -209,6 +209,10 @@ def _check(state: State, blank: State) -> None:
     match state.phase:
         case RollOff() as roll_off:
             _check_roll_off(state, roll_off, blank)
+        case Moving(_, early):
+            rollers = [player for player, _ in early]
+            if rollers not in ([], [state.to_move], [state.follower], [state.to_move, state.follower]):
+                raise InvalidNotation(f"expected early dice of {state.to_move} and {state.follower}, in this order, got {str(state.phase)!r}")
         case Aiming(target) | Shooting(target) | Hit(target) as phase:
             if target != state.in_sight or (isinstance(phase, Shooting) and state.left[target].layers == 1):
                 raise InvalidNotation(f"expected a target in sight, with two layers or more for a shot's die, got {str(phase)!r}")

@@ -18,7 +18,15 @@ from engines.zamboni_wars.state import LAYER_SIZES, State
 
 
 def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
-    """What can legally happen on the board now and may be what is seen."""
+    """What can legally happen on the board now and may be what is seen; where dice were heard before the end of a move was seen, what can
+    have followed it, too."""
+    ways = _next_ways(state, found)
+    if not (isinstance(state.phase, Moving) and state.phase.early):
+        return ways
+    return [(*way, *more) for way in ways for more in ((), *seen_ways(after(state, way), found))]
+
+
+def _next_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
     match state.phase:
         case Moving(points):
             mine = [nest for nest in found.nests if nest.is_of(state.to_move)]

@@ -69,7 +69,7 @@ def judge_answer(asked, answer, decided_by="the players"):
     return Accepted(code=asked.code, said=f"{choice.label}: {decided_by}", moves=choice.moves)
 
 
-def hear(_state, said):
+def hear(_state, said, _in_doubt=False):
     """A player says that they put one down blindly, or in secret, or how many are in hand."""
     match said:
         case {"player": player, "put": "blindly"}:

@@ -109,7 +109,11 @@ def rolling(session, rig, eyes, games, monkeypatch):
     heard = {"may_say": [{"label": "die 1", "said": {"player": "red", "die": 1}}]}
     document = games["pegs"].state_document
     monkeypatch.setattr(games["pegs"], "state_document", lambda state: document(state) | heard)
-    monkeypatch.setattr(games["pegs"], "hear", lambda _state, said: HeardSaid(code="pegs.die", said=f"{said['player']}: {said['die']}", moves=()))
+
+    def hear(_state, said, _in_doubt):
+        return HeardSaid(code="pegs.die", said=f"{said['player']}: {said['die']}", moves=())
+
+    monkeypatch.setattr(games["pegs"], "hear", hear)
     running = []
 
     def make(count):

@@ -237,7 +237,6 @@ def test_a_roll_tells_what_happened_before_it(at, line, roller, code, moves):
     [
         ("c6", "blue", ("e2 N", "roll 5")),
         ("e5", "blue", ("e2 N", "hold", "roll 5")),
-        ("e5", "red", ("e2 N", "fire yellow", "die 5")),
     ],
 )
 def test_a_zamboni_may_end_where_it_began_which_nothing_on_the_table_shows(at, yellow, roller, moves):
