@@ -11,5 +11,5 @@ def test_a_game_is_told_whether_the_table_is_in_doubt(session, games, monkeypatc
     monkeypatch.setattr(games["pegs"], "hear", lambda state, said, doubt: told.append(doubt) or hear(state, said, doubt))
     for ruled in ("cannot_see", verdict):
         session.append(Ruled(verdict=ruled, code="pegs.put", said="", moves=("red",) if ruled == "accepted" else ()))
-    session.hear({"player": "blue", "put": "blindly"})
+    session.hear({"player": "blue", "hand": 1})
     assert told == [in_doubt]
