@@ -29,6 +29,8 @@ AGREES = 0.65
 """How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in a corner."""
 COVERS = 0.6
 """A die changes at least this share of what it hides."""
+BEYOND, TAKEN = 0.25, 0.5
+"""What the finder takes for a piece by this chance is none that only looks like one, if it reaches so far beyond the die, of its edge."""
 REACH_PX = 2
 """Edges of a die may be seen so far outside of what has changed."""
 SIGMA_MM = 0.5
@@ -46,7 +48,7 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     dice: list[Cube] = []
     for die in sorted(maybe, key=lambda one: -one.agreement(edges)):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        if apart and die.agreement(edges) >= AGREES and _share(fresh, die, sight) >= COVERS:
+        if apart and die.agreement(edges) >= AGREES and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)
     return dice
 
@@ -80,6 +82,14 @@ def _only_fresh(view: TopView, fresh: NDArray[np.bool_], eye_mm: Array, top_mm: 
     near = cv2.dilate(fresh.astype(np.uint8), np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8))
     mask = cv2.remap(near, at[..., 0], at[..., 1], cv2.INTER_NEAREST)[..., None]
     return replace(view, along_x=view.along_x * mask, along_y=view.along_y * mask)
+
+
+def _is_of_piece(die: Cube, sight: Sight) -> bool:
+    """Is it the base of a piece that looks like a die?  The finder takes many a die for a piece too, but for none that is longer."""
+    outline = die.outline()
+    around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
+    here = [one for one in sight.found if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)]
+    return any(not within(around, one.middle_mm + end * one.axis_mm) for one in here for end in (-0.5, 0.5))
 
 
 def _share(mask: NDArray[np.bool_], die: Cube, sight: Sight) -> float:

@@ -163,14 +163,15 @@ class Look:
         """Dice that are seen where none is recorded, and the spaces of those recorded that are not seen.
 
         A nest may hide a die from the camera, and not every die is read: one that is not seen may well be there.  Of more dice than the
-        game has the likeliest are; before play they lie anywhere.
+        game has those are that lie where one is recorded, and then the likeliest; before play they lie anywhere.
         """
         if self.dice is None or isinstance(state.phase, RollOff):
             return (), ()
-        dice, recorded = self.dice[: state.cover_dice], state.dice
+        dice, recorded = self.dice, state.dice
         apart = np.array([[space not in seen for space in recorded] for seen in dice], float).reshape(len(dice), len(recorded))
         pairs = [(int(row), int(column)) for row, column in zip(*linear_sum_assignment(apart), strict=True) if not apart[row, column]]
-        pushed = tuple(seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs])
+        others = [seen for row, seen in enumerate(dice) if row not in [found for found, _ in pairs]]
+        pushed = tuple(others[: state.cover_dice - len(pairs)])
         return pushed, tuple(space for column, space in enumerate(recorded) if column not in [found for _, found in pairs])
 
 

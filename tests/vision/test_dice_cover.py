@@ -20,14 +20,13 @@ from vision.scene import Scene, SceneDie, ScenePiece
 from vision.scene_ground import table_z_mm
 
 
-@pytest.fixture(scope="module")
-def drawn():
-    """A table with four nests and two cover dice after some drives, and its picture."""
-    table, rng = game_table("zamboni_wars", 1), np.random.default_rng([1, 6])
+def after_drives(seed, rng, count):
+    """A table after so many drives: what draws it, where its cover dice lie, and the state of the game."""
+    table = game_table("zamboni_wars", seed)
     play, game = KINDS["zamboni_wars"][1](table.setup, rng), GAMES["zamboni_wars"]
     state = game.set_up(table.setup.game.colours, table.rulings, table.setup.board)
     act, drives = play.begin(state), 0
-    while drives < 4:
+    while drives < count:
         for move in act.moves:
             state = game.play(state, game.parse_move(move))
         drives += act.name == "drive"
@@ -39,6 +38,21 @@ def drawn():
     )
     lie = [body.middle_mm[:2] for name, body in bodies.items() if name.startswith("cover ")]
     return table, scene, Renderer(table.setup, table.place), lie, state
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Four nests and two cover dice after some drives."""
+    return after_drives(1, np.random.default_rng([1, 6]), 4)
+
+
+def test_the_base_of_a_nest_is_not_taken_for_a_die():
+    """It is as large as one here, and as light."""
+    rng = np.random.default_rng([4, 10])
+    table, scene, renderer, lie, state = after_drives(9, rng, 1)
+    seen = observe(Frame(1, 0, renderer.picture(scene, rng)), table.setup, table.empty)
+    assert len(seen.dice) == len(lie) == 1
+    assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
 
 
 def test_dice_are_found_where_they_lie_and_are_no_pieces(drawn):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engines import zamboni_wars as game
@@ -46,6 +48,14 @@ def test_a_drive_that_pushed_a_cover_die_is_read_from_the_table(covered, there):
     assert (type(verdict), verdict.moves) == (Accepted, (f"b2 S dice {there}",))
     assert f"looks S, and pushes a cover die to {there}." in verdict.said
     assert isinstance(covered.judge(), Waiting)
+
+
+def test_of_more_dice_than_there_are_those_lie_there_that_are_recorded(covered):
+    """Something is read as a die that is none, and more surely than the die itself."""
+    seen = covered.table.seen()
+    covered.table.push(B2, F6)
+    none = covered.table.seen().dice
+    assert isinstance(game.judge(covered.state, replace(seen, dice=(*none, *seen.dice)), covered.before, covered.table.BOARD), Waiting)
 
 
 def test_a_cover_die_that_a_hand_carried_is_told(covered):
