@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
 from engines.icebreaker.look import Difference, Look, Shift, look
-from engines.icebreaker.moves import Move
+from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
 from engines.icebreaker.state import State, fresh
 from engines.icebreaker.unseen import ask_unseen, ships
@@ -116,10 +116,13 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     wrong = found.differs(state)
     if wrong.extra and (asked := _ask_about_ice(state, found, wrong.extra)) is not None:
         return asked
+    if wrong.gone and (asked := _ask_about_unread(state, found, wrong)) is not None:
+        return asked
     if wrong.doubtful:
         piece = wrong.doubtful[0].piece
         said = f"The camera is not sure of the {piece.colour} ship on {label(wrong.doubtful[0].cells[0])}: move it a little, or show it better."
-        return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"piece": str(piece)})
+        asks = ask_unseen(state, found, wrong.gone) if wrong.gone else None
+        return CannotSee(code="icebreaker.doubt", said=said, rests_on=RULES, player=state.next, evidence={"piece": str(piece)}, asks=asks)
     if wrong.gone and not wrong.strange:
         if found.unread:
             return _exchanged(state, found, wrong)
@@ -146,6 +149,18 @@ def _ask_about_ice(state: State, found: Look, extra: int) -> Ambiguous | None:
     said = f"{str(state.next).capitalize()} moved {move}, and what looks like an iceberg is seen on {_cells(extra)}, where none belongs. Is it one?"
     choices = (Choice(f"No: the ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)), Choice("Yes: put it right", ()))
     return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=choices, until_moved=True)
+
+
+def _ask_about_unread(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
+    """One legal move explains all but ships of which no more is seen than that something stands in their cells, or where one of them goes."""
+    unread, gone = {cells[0] for cells in found.unread}, {cell for _, cell in wrong.gone}
+    asked = ask_unseen(state, found, wrong.gone)
+    if asked is None:
+        return None
+    moves = [parse_move(choice.moves[0]) for choice in asked.choices if choice.moves]
+    if wrong.moved:
+        return asked if gone <= unread and len(moves) == 1 else None
+    return asked if sum(move.from_cell in gone and move.to_cell in unread for move in moves) == 1 else None
 
 
 def _exchanged(state: State, found: Look, wrong: Difference) -> OutOfSync | CannotSee:

@@ -17,11 +17,12 @@ from engines.words import listed
 
 def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -> Ambiguous | None:
     """Where these ships (player, cell) are, which are not seen: where they stood, or where a legal move takes one; None where more is amiss,
-    or most ships are not seen."""
+    or most ships are not seen.  A move to where something is not read comes first."""
     if not mostly_seen(unseen, 2 * SHIPS):
         return None
     there = replace(found, held=found.held.union(unseen))
-    explained = [move for move in legal_moves(state) if _explains(state, there, move)]
+    unread = {cells[0] for cells in found.unread}
+    explained = sorted((move for move in legal_moves(state) if _explains(state, there, move)), key=lambda move: move.to_cell not in unread)
     ways = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
     still = "There it stands still, and the camera does not see it" if there.shows(state) else None
     if not (choices := what_is_true(ways, still)):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from engines.verdict import Accepted, CannotSee, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, Waiting
 from table.boards import Hex
 
 BOARD = Hex(size=5, cell_mm=32.0)
@@ -84,6 +86,30 @@ def test_something_unread_in_its_cell_may_be_it(state, table):
     verdict = judge(state, table, hidden.seen(unread_mm=(place,)))
     assert isinstance(verdict, CannotSee)
     assert verdict.asks.choices[0].holds
+
+
+def test_a_move_is_offered_though_its_ship_is_badly_seen_and_another_is_not_seen(state, table):
+    move, lost = next(iter(game.legal_moves(state))), cells_of(table, "green")[0]
+    before = table.seen()
+    table.move(*str(move).split("-"))
+    seen = unseen(table, lost)
+    seen = replace(seen, pieces=tuple(replace(piece, pose_probability=0.9) for piece in seen.pieces))
+    verdict = judge(state, table, seen, before)
+    assert isinstance(verdict, CannotSee)
+    assert (str(move),) in [choice.moves for choice in verdict.asks.choices]
+    asked = judge(state, table, replace(seen, unread_mm=(table.ships[lost][1],)), before)
+    assert isinstance(asked, Ambiguous), "something stands where the other one stood"
+    assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
+
+
+def test_something_unread_where_an_unseen_ship_may_have_gone_is_asked_about_at_once(state, table):
+    move = next(move for move in game.legal_moves(state))
+    before = table.seen()
+    table.move(*str(move).split("-"))
+    there = str(move).split("-")[1]
+    asked = judge(state, table, replace(unseen(table, there), unread_mm=(table.ships[there][1],)), before)
+    assert isinstance(asked, Ambiguous)
+    assert next(choice.moves for choice in asked.choices if choice.moves) == (str(move),)
 
 
 def test_nobody_is_asked_where_most_ships_are_not_there(state, table):
