@@ -35,6 +35,8 @@ class SeenPiece:
     pose_probability: float = 1.0
     on: int | None = None
     """Index in `Observation.pieces` of the piece that this one stands on."""
+    rivals: tuple[SeenPiece, ...] = ()
+    """What else it may be, of another size or pose, the likeliest first: all that one is not sure enough to leave out."""
 
     @property
     def tip_mm(self) -> Array:

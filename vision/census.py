@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -31,6 +32,8 @@ COLOURS_TOLD = 0.4
 """Where it matters which piece is the target, what colours say is believed to this power: of 100 drawn targets two were taken for
 another colour by more than a thousand to one."""
 LEAST_CHANCE = 1e-6
+LEAST_SHARE = 1e-9
+"""A size of a piece is not told to be less likely than this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +87,8 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
 
 
 def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
-    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give them sizes."""
+    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give them sizes, and of each piece what all
+    ways together say of it."""
     result = list(spots)
     by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
     for colour in range(len(colours)):
@@ -95,12 +99,28 @@ def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
             continue
         worst = min(one.evidence for of in best for one in of.values()) - UNTRIED
         score = np.array([[of[name].evidence if name in of else worst for name in names] for of in best])
+        shares = _shares(score)
         for row, column in zip(*linear_sum_assignment(-score), strict=True):
             chosen = best[row].get(names[column])
             if chosen is not None:
-                others = tuple(one for one in spots[mine[row]].tried if one is not chosen)
-                result[mine[row]] = replace(spots[mine[row]], tried=(chosen, *others))
+                told = {
+                    names[k]: np.log(max(shares[row, k], LEAST_SHARE)) - best[row][names[k]].evidence
+                    for k in range(len(names))
+                    if names[k] in best[row]
+                }
+                tried = (chosen, *(one for one in spots[mine[row]].tried if one is not chosen))
+                tried = tuple(replace(one, evidence=one.evidence + told[one.guess.size.name]) for one in tried)
+                result[mine[row]] = replace(spots[mine[row]], tried=tried)
     return result
+
+
+def _shares(score: Array) -> Array:
+    """Of pieces and sizes, (p, s), the share of each size in all ways to give every piece one of its own; `score` is what speaks for each, as
+    a logarithm."""
+    pieces, sizes = score.shape
+    ways = np.array(list(permutations(range(sizes), pieces)))
+    weights = softmax(score[np.arange(pieces), ways].sum(axis=1))
+    return np.array([np.bincount(ways[:, piece], weights, sizes) for piece in range(pieces)])
 
 
 def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:

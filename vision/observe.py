@@ -93,4 +93,5 @@ def _piece(one: Reading, on: int | None, by_place: Array, colours: tuple[str, ..
         size_probability=one.size_probability,
         pose_probability=one.probability,
         on=on,
+        rivals=tuple(_piece(other, on, by_place, colours) for other in one.rivals),
     )

@@ -3,16 +3,18 @@ rules of the game know of its pieces decides what is left open."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from table.boards import Tiles
+from table.observation import SURE
+from table.pieces import PieceSize
 from table.setup import Setup
-from table.solids import POSES, Array
+from table.solids import POSES, Array, Pose
 from vision.camera import outline_px
 from vision.census import as_many_as_there_are, habit_of, one_of_each_size, with_one_target
 from vision.colours import bare_ground, coloured
@@ -27,7 +29,7 @@ from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
 from vision.second_look import BASE_PX, BLURRED, QUARTERS, UNCLEAR, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
-from vision.spots import SURE_CHANCE, Company, Laid, Spot, doubted, each_once, lay, on_their_edges
+from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
@@ -172,11 +174,26 @@ def _reading(spot: Spot) -> Reading:
     best = spot.tried[0]
     weights = np.exp([min(one.evidence - best.evidence, 0.0) for one in spot.tried])
     weights /= weights.sum()
-    stands_so = [(one.guess.pose, one.guess.z_mm) == (best.guess.pose, best.guess.z_mm) for one in spot.tried]
-    of_size = [one.guess.size == best.guess.size for one in spot.tried]
     covariance = best.covariance[:3, :3].copy()
     for one, weight in zip(spot.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
-    under = None if spot.under is None else _reading(spot.under)
-    return Reading(best.guess, covariance, spot.chance * float(weights[stands_so].sum()), float(weights[of_size].sum()), spot.colours, under)
+    told, *rivals = (
+        Reading(one.guess, one.covariance[:3, :3], spot.chance * _share(spot, weights, one, _stands), _share(spot, weights, one, _size), spot.colours)
+        for one, weight in zip(spot.tried, weights, strict=True)
+        if one is best or weight >= 1 - SURE
+    )
+    return replace(told, covariance=covariance, under=None if spot.under is None else _reading(spot.under), rivals=tuple(rivals))
+
+
+def _share(spot: Spot, weights: Array, one: Tried, of: Callable[[Tried], object]) -> float:
+    """Of all that a spot may be, the share of what is alike in this."""
+    return float(weights[[of(other) == of(one) for other in spot.tried]].sum())
+
+
+def _stands(one: Tried) -> tuple[Pose, float]:
+    return one.guess.pose, one.guess.z_mm
+
+
+def _size(one: Tried) -> PieceSize:
+    return one.guess.size

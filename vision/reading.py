@@ -12,7 +12,7 @@ from vision.hypothesis import Hypothesis
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of its being there in this pose, of
-    its size, and (c,) of the table's colours; `under` is the piece that it stands on."""
+    its size, and (c,) of the table's colours; `under` is the piece that it stands on, `rivals` what else it may be, the likeliest first."""
 
     guess: Hypothesis
     covariance: Array
@@ -20,6 +20,7 @@ class Reading:
     size_probability: float
     chances: Array
     under: Reading | None = None
+    rivals: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -178,7 +178,7 @@ class Look:
 def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
     """What an observation says of a board; pieces outside of all spaces are out of play."""
     nests, up = [], []
-    for piece in seen.pieces:
+    for piece in map(_flat_if_it_may_be, seen.pieces):
         sigma_mm = float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
         spaces = _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm), board)
         if piece.pose != "lying":
@@ -190,6 +190,13 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
     unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
+
+
+def _flat_if_it_may_be(piece: SeenPiece) -> SeenPiece:
+    """The piece, or, where it is not sure how it lies, flat on a side, as nests lie."""
+    if piece.pose == "lying" or piece.pose_probability >= SURE:
+        return piece
+    return next((rival for rival in piece.rivals if rival.pose == "lying"), piece)
 
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:

@@ -38,6 +38,15 @@ def test_the_likeliest_way_to_give_letters_gives_none_twice():
     assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
 
 
+def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
+    """A is surely the other one's: what is left to the doubtful one is B, by as much as the other is sure of A."""
+    one_of_two = {"A": 0.0, "B": -1.0}
+    doubtful, _ = one_of_each_size([spot(0, 0, one_of_two), spot(50, 0, {"A": 0.0, "B": -8.0})], ("red", "blue"))
+    best, other = doubtful.tried
+    assert (best.guess.size.name, other.guess.size.name) == ("B", "A")
+    assert best.evidence - other.evidence == pytest.approx(8.0 - 1.0)
+
+
 def test_more_pieces_than_letters_are_left_as_they_were_read():
     spots = [spot(50 * k, 0, {"A": 0.0, "B": -1.0 - k}) for k in range(3)]
     assert letters(one_of_each_size(spots, ("red", "blue"))) == ["A", "A", "A"]

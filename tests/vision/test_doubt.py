@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.doubt import FLOOR_DEG, FLOOR_MM, as_told, left_by_edges_mm
+from vision.doubt import FLOOR_DEG, FLOOR_MM, MOST_TIMES, as_told, left_by_edges_mm
 
 SIGMAS_MM = st.floats(0.001, 5.0)
 
@@ -16,6 +16,8 @@ def test_what_edges_left_is_found_again(x_mm, y_mm, heading_deg, correlation):
     left[0, 1] = left[1, 0] = correlation * x_mm * y_mm
     told = as_told(left)
     assert np.linalg.eigvalsh(told - left).min() > -1e-9, "never less doubt than edges leave"
+    most = MOST_TIMES**2 * left + np.diag([FLOOR_MM, FLOOR_MM, FLOOR_DEG]) ** 2
+    assert np.linalg.eigvalsh(most - told).min() > -1e-9, "nor so much that a piece would be anywhere"
     assert left_by_edges_mm(told) == pytest.approx(np.sqrt((x_mm**2 + y_mm**2) / 2), rel=1e-6)
 
 

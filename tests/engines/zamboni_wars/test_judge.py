@@ -290,6 +290,23 @@ def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):
         assert game.judge(evening.state, near, evening.before, table.BOARD).moves == ("c6 E",), "the rules help"
 
 
+def test_what_may_lie_flat_is_taken_to_if_a_legal_move_explains_it(at):
+    """The camera is in two minds whether it leans on something."""
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    table = evening.table
+    others = [table.read(player, *table.nests[player]) for player in ("red", "blue")]
+
+    def judge(space, facing, sure, *rivals):
+        flat = table.read("yellow", *table.place(Space.parse(space), facing), 3, pose_probability=1 - sure)
+        leaning = replace(flat, pose="leaning", pose_probability=sure, rivals=(flat,) if rivals else ())
+        return game.judge(evening.state, replace(table.seen(), pieces=(*others, leaning)), evening.before, table.BOARD)
+
+    assert judge("c6", "E", 0.6, "lying").moves == ("c6 E",)
+    assert judge("c6", "E", 0.6).code == "zamboni.doubt", "nothing says that it may lie flat"
+    assert judge("e3", "N", 0.6, "lying").code == "zamboni.doubt", "nobody is refused anything because of it"
+    assert judge("c6", "E", 0.99, "lying").said == "Lay yellow's Zamboni flat on a side, its tip where it looks."
+
+
 def test_a_nest_that_nobody_had_a_reason_to_touch_is_taken_to_lie_as_it_lay(at):
     """It is read badly where it lay: the others play on, and what is kept is how it was read when it was read well."""
     evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
