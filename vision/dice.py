@@ -1,8 +1,8 @@
 """A six-sided die in the dice corner: where it lies flat, and the pips on its top; or why nothing is read.
 
 The corner is laid flat in the plane of the die's top, in which a die that lies flat shows a square of known size.  Such squares are
-looked for by their edges; then all edges of the cube have to agree with the picture, better than those of a die that leans, and the
-pips have to be where they are on every die.  Nothing is guessed: what is not plainly one of six is not read.
+looked for by their edges; where the edges of a whole cube agree with the picture, a small network looks whether a die lies flat there, and how many
+pips it shows.  Nothing is guessed: what is not plainly one of six is not read.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
+from table.observation import SURE
 from table.setup import DiceCorner
 from table.solids import Array
-from vision.camera import mm_per_pixel
-from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, leans_by
-from vision.dice_pips import PATCH, PATCH_SHARE, count_pips
+from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat
+from vision.dice_look import chances
+from vision.dice_view import TopView, level_mm, top_view
 from vision.photo import Photo
 
 COARSE, FINE = 20, 40
@@ -26,14 +28,14 @@ COARSE, FINE = 20, 40
 TURN_STEP_DEG = 6
 TRIED, APART = 6, 0.15
 """So many squares are measured, the likeliest; those nearer to one another than this, in edges of the die, are one."""
-NOISES, LEAST_STEP = 3.5, 0.008
-"""A brightness step a pixel that is so many times the usual one of the corner, and no less than this, is an edge for sure."""
-SMOOTH = 0.03
-"""Brightness is smoothed by this, in edges of the die, before its steps are taken."""
 WORTH = 0.4
 """A square is not measured where less of a die's edges, 0 to 1, are seen near by."""
-AGREES, LEANS_BETTER = 0.6, 1.5
-"""How well a die that lies flat has to agree with the picture, 0 to 1, and by how much less evidence than that one that leans may do better."""
+MAYBE = 0.4
+"""How well a die has to agree with the edges of the picture, 0 to 1, to be looked at."""
+EDGES_COUNT, USUAL = 6.0, 0.75
+"""Beside what the network says of a die's lying flat, log odds, how much better than as usual its edges agree counts so much."""
+ANOTHER = 0.5
+"""Two dice are farther apart than this, in their edges."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
 """Something lies there if this share of a die's top or more differs from the corner by the first, of 1 from black to white, and by so many
 times what the corner itself varies."""
@@ -58,75 +60,40 @@ class NoDie:
         return False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TopView:
-    """The corner in the plane of the die's top, (h, w, 3) 0..1, and how steeply its brightness changes along x and y, (h, w, 3) each;
-    1 is an edge for sure.  `start_mm` (2,) is its upper left, `step_mm` a pixel."""
-
-    shown: NDArray[np.float32]
-    along_x: NDArray[np.float32]
-    along_y: NDArray[np.float32]
-    start_mm: Array
-    step_mm: float
-
-    def pixels(self, points_mm: Array) -> NDArray[np.float32]:
-        """Pixels (n, 2), as (column, row), of points (n, 2) of the plane."""
-        return np.asarray((points_mm - self.start_mm) / self.step_mm * (1, -1), np.float32)
-
-
 def read_dice(photo: Photo) -> Die | NoDie:
     """The die in the dice corner of a photograph; raises ValueError for a table without such a corner."""
     corner = photo.setup.dice_corner
     if corner is None:
         raise ValueError("table.json tells of no dice corner")
+    cubes, edges, fine = maybe_flat(photo, corner)
+    told = chances(cubes, fine)
+    flat = logit(1 - told[:, 0]) + EDGES_COUNT * (np.array([cube.agreement(edges) for cube in cubes]) - USUAL)
+    there = [k for k in np.argsort(-flat) if flat[k] > 0]
+    if not there:
+        return NoDie("something lies there, but no die that lies flat and shows its pips" if _holds_something(fine, corner) else "")
+    best, *others = there
+    if any(np.hypot(*(cubes[best].middle_mm - cubes[k].middle_mm)) > ANOTHER * corner.edge_mm for k in others):
+        return NoDie("more than one die may lie there")
+    pips = int(told[best, 1:].argmax()) + 1
+    if told[best, pips] < SURE * (1 - told[best, 0]):
+        return NoDie("its pips are not plain")
+    return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
+
+
+def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
+    """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the view of it."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    flat = lying_flat(squares(coarse, photo, corner, inside(coarse, corner), TRIED), edges)
-    read = [(cube, pips) for cube in flat if (pips := count_pips(_top(cube, fine)))]
-    if not read:
-        return NoDie("something lies there, but no die that lies flat and shows its pips" if _holds_something(fine, corner) else "")
-    if len(read) > 1:
-        return NoDie("more than one die may lie there")
-    ((cube, pips),) = read
-    if leans_by(cube, edges) >= LEANS_BETTER:
-        return NoDie("the die seems to lean")
-    return Die(pips, cube.middle_mm, cube.turn_deg % 90)
+    return lying_flat(squares(coarse, photo, corner, inside(coarse, corner), TRIED), edges, MAYBE), edges, fine
 
 
-def lying_flat(cubes: Iterable[Cube], edges: EdgeMap) -> list[Cube]:
-    """Dice that lie flat, each once, moved on to the edges of a picture where these agree."""
+def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cube]:
+    """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so much, 0 to 1."""
     laid: list[Cube] = []
     for cube in (laid_flat(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH):
         if all(np.hypot(*(cube.middle_mm - other.middle_mm)) > APART * cube.edge_mm for other in laid):
             laid.append(cube)
-    return [cube for cube in laid if cube.agreement(edges) >= AGREES]
-
-
-def level_mm(photo: Photo, corner: DiceCorner) -> float:
-    """Height of what the die is rolled on."""
-    return photo.setup.fiducials.z_mm if corner.z_mm is None else corner.z_mm
-
-
-def top_view(photo: Photo, corner: DiceCorner, step_mm: float) -> TopView:
-    """The corner, with room for a die that lies half over its edge."""
-    outline, top_mm = np.array(corner.outline_mm), level_mm(photo, corner) + corner.edge_mm
-    low, high = outline.min(axis=0) - corner.edge_mm, outline.max(axis=0) + corner.edge_mm
-    w, h = np.ceil((high - low) / step_mm).astype(int)
-    at = photo.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)), top_mm)
-    coarser = step_mm / mm_per_pixel(photo.camera, photo.setup.camera, outline.mean(axis=0))
-    (u0, v0), (u1, v1) = (
-        np.floor(at.min(axis=(0, 1)) - 3 * max(1.0, coarser)).astype(int),
-        np.ceil(at.max(axis=(0, 1)) + 3 * max(1.0, coarser)).astype(int),
-    )
-    part = photo.image[max(0, v0) : max(1, v1), max(0, u0) : max(1, u1)]
-    image = cv2.GaussianBlur(part, (0, 0), 0.4 * coarser) if coarser > 1.5 else part
-    at -= np.maximum(0, [u0, v0]).astype(np.float32)
-    shown = np.asarray(cv2.remap(image, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
-    shown /= np.float32(255)
-    smooth = cv2.GaussianBlur(shown, (0, 0), SMOOTH * corner.edge_mm / step_mm)
-    along_x, along_y = cv2.Scharr(smooth, cv2.CV_32F, 1, 0) / 32, -cv2.Scharr(smooth, cv2.CV_32F, 0, 1) / 32
-    sure = np.float32(max(LEAST_STEP, NOISES * float(np.median(np.sqrt((along_x**2 + along_y**2).sum(axis=2))))))
-    return TopView(shown, np.asarray(along_x / sure, np.float32), np.asarray(along_y / sure, np.float32), np.array([low[0], high[1]]), step_mm)
+    return [cube for cube in laid if cube.agreement(edges) >= agrees]
 
 
 def squares(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.bool_], most: int) -> list[Cube]:
@@ -173,16 +140,6 @@ def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
     mask = np.zeros(view.shown.shape[:2], np.uint8)
     cv2.fillPoly(mask, [np.rint(view.pixels(np.array(corner.outline_mm))).astype(np.int32)], 1)
     return mask > 0
-
-
-def _top(cube: Cube, view: TopView) -> NDArray[np.float32]:
-    """The middle of a die's top, (PATCH, PATCH, 3), upright."""
-    south_west, south_east, _, north_west = cube.top()
-    right, up = (south_east - south_west) * PATCH_SHARE, (north_west - south_west) * PATCH_SHARE
-    shares = (np.arange(PATCH) + 0.5) / PATCH - 0.5
-    places = cube.middle_mm + shares[None, :, None] * right + shares[::-1, None, None] * up
-    at = view.pixels(places.reshape(-1, 2)).reshape(PATCH, PATCH, 2)
-    return np.asarray(cv2.remap(view.shown, at[..., 0], at[..., 1], cv2.INTER_LINEAR), np.float32)
 
 
 def _holds_something(view: TopView, corner: DiceCorner) -> bool:

@@ -16,8 +16,9 @@ from table.observation import SeenDie
 from table.setup import CoverDice, DiceCorner
 from table.solids import Array, convex_hull
 from vision.changes import changed
-from vision.dice import COARSE, FINE, TopView, inside, level_mm, lying_flat, squares, top_view
+from vision.dice import COARSE, FINE, inside, lying_flat, squares
 from vision.dice_cube import Cube, edge_map
+from vision.dice_view import TopView, level_mm, top_view
 from vision.finder import Sight
 from vision.hypothesis import cast_down
 from vision.photo import SUB_BITS, Photo
@@ -44,11 +45,11 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    maybe = lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges)
+    maybe = lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES)
     dice: list[Cube] = []
     for die in sorted(maybe, key=lambda one: -one.agreement(edges)):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        if apart and die.agreement(edges) >= AGREES and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
+        if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)
     return dice
 

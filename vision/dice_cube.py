@@ -1,13 +1,12 @@
-"""A cube on its edges: how well the edges of a picture agree with a die that lies flat, and with one that leans.
+"""A cube on its edges: how well the edges of a picture agree with a die that lies flat.
 
-All in the plane of the top of a die that lies flat.  Sampled points of the cube's edges are compared with the nearest edge of
+All in the plane of the top of the die.  Sampled points of the cube's edges are compared with the nearest edge of
 the same direction in the picture (chamfer matching).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -27,14 +26,12 @@ SHARES = 0.5 + SIDE_SHARE * np.linspace(-0.5, 0.5, SAMPLES)[:, None]
 """How far along an edge those are."""
 LEAST_LENGTH = 0.25
 """Edges that are seen shorter than this, of the die's, are left out."""
-LEAST_SEEN = 0.12
-"""Faces that are seen at a flatter angle than this, its sine, are no evidence: both their long edges would agree with one in the picture."""
 DIRECTIONS = 8
 """Edges in a picture are told apart by so many directions."""
 REACHES_PX = (4.0, 2.0)
 """How far edges may be from where they belong: at first, and for good."""
-LEANS_DEG = 16.0
-"""From leaning so far, each way, and from lying flat a die that leans is looked for."""
+MOST_TRIES = 80
+"""Places that are tried, roughly and then finely, for each cube."""
 EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
 """Canny's thresholds for steepness, of which 1 is an edge for sure, in thousandths."""
 
@@ -93,104 +90,76 @@ def edge_map(along_x: NDArray[np.float32], along_y: NDArray[np.float32], start_m
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cube:
-    """A die above `middle_mm` (2,) that touches the plane `z_mm`, before an eye at (3,); `lean_deg` (2,) is the rotation, about x
-    and y, from lying flat, turned by `turn_deg`."""
+    """A die that lies flat on the plane `z_mm` with its middle at `middle_mm` (2,), before an eye at (3,)."""
 
     middle_mm: Array
     turn_deg: float
     edge_mm: float
     z_mm: float
     eye_mm: Array
-    lean_deg: tuple[float, float] = (0.0, 0.0)
 
     def top(self) -> Array:
-        """Corners of the top of a die that lies flat, (4, 2), counter-clockwise, the near left one first before it is turned."""
+        """Corners of its top, (4, 2), counter-clockwise, the near left one first before it is turned."""
         turn = np.radians(self.turn_deg)
         right, up = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
         return np.asarray(self.middle_mm + self.edge_mm / 2 * (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ np.array([right, up])))
 
     def moved(self, by: Array) -> Cube:
-        """Moved by (x, y) mm and turned by degrees, (3,), or leaning too, (5,)."""
-        turn_deg = self.turn_deg + float(by[2])
-        lean = (float(by[3]), float(by[4])) if len(by) > 3 else self.lean_deg
-        return Cube(self.middle_mm + by[:2], turn_deg, self.edge_mm, self.z_mm, self.eye_mm, lean)
+        """Moved by (x, y) mm and turned by degrees, (3,)."""
+        return Cube(self.middle_mm + by[:2], self.turn_deg + float(by[2]), self.edge_mm, self.z_mm, self.eye_mm)
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
-        agreed, length = self._agreed(edges, reach_px, 0.0)
-        return agreed / length
-
-    def evidence(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
-        """Length of its edges that agree with those of a picture, less that of those that can be seen and do not, in its edges.
-
-        A die that leans so that nothing but its top is seen explains less than one of which three faces are.
-        """
-        agreed, length = self._agreed(edges, reach_px, LEAST_SEEN)
-        return (2 * agreed - length) / self.edge_mm
-
-    def _agreed(self, edges: EdgeMap, reach_px: float, least_seen: float) -> tuple[float, float]:
-        """Length in mm of its edges that agree with those of a picture, and of all of them that can be seen."""
-        starts, ends = self._edges(least_seen)
+        starts, ends = self._edges()
         ways = ends - starts
         lengths = np.hypot(ways[:, 0], ways[:, 1])
         long = lengths > LEAST_LENGTH * self.edge_mm
         starts, ways, lengths = starts[long], ways[long], lengths[long]
         agreed = edges.agreement(starts[:, None] + SHARES * ways[:, None], ways, reach_px).sum(axis=1)
-        return float(agreed @ lengths) / SAMPLES, float(lengths.sum())
+        return float(agreed @ lengths) / SAMPLES / float(lengths.sum())
 
     def outline(self) -> Array:
         """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
         _, corners, _ = self._corners()
         return convex_hull(cast_down(corners, self.eye_mm))
 
+    def sides(self) -> list[Array]:
+        """Corners, (4, 2) each, of those of its sides that look to the eye, cast on to the plane of the top."""
+        cast, seen = self._cast()
+        return [cast[face] for (axis, _, face), there in zip(FACES, seen, strict=True) if there and axis < 2]
+
     def _corners(self) -> tuple[Array, Array, Array]:
         """Its middle, (3,), its corners, (8, 3), as CORNERS has them, and its rotation, (3, 3)."""
         turn = math.radians(self.turn_deg)
         rotation = np.array([[math.cos(turn), -math.sin(turn), 0.0], [math.sin(turn), math.cos(turn), 0.0], [0.0, 0.0, 1.0]])
-        if any(self.lean_deg):
-            rotation = np.asarray(cv2.Rodrigues(np.radians((*self.lean_deg, 0.0)))[0], float) @ rotation
-        half = self.edge_mm / 2
-        middle = np.array([*self.middle_mm, self.z_mm + half * np.abs(rotation[2]).sum()])
-        return middle, middle + half * CORNERS @ rotation.T, rotation
+        middle = np.array([*self.middle_mm, self.z_mm + self.edge_mm / 2])
+        return middle, middle + self.edge_mm / 2 * CORNERS @ rotation.T, rotation
 
-    def _edges(self, least_seen: float) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye at an angle of so large a sine, cast on to the plane of
-        the top."""
+    def _cast(self) -> tuple[Array, tuple[bool, ...]]:
+        """Its corners, (8, 2), cast on to the plane of the top, and which of FACES look to the eye."""
         middle, corners, rotation = self._corners()
         away = ((self.eye_mm - middle) @ rotation).tolist()
-        least = self.edge_mm / 2 + least_seen * math.hypot(*away)
-        seen = tuple(sign * away[axis] > least for axis, sign, _ in FACES)
+        seen = tuple(sign * away[axis] > self.edge_mm / 2 for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
-        cast = self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None]
+        return self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None], seen
+
+    def _edges(self) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
+        cast, seen = self._cast()
         first, second = _edges_of(seen)
         return cast[first], cast[second]
 
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
-    """The cube moved and turned on to the edges of a picture."""
-    return _best(cube, np.zeros(3), lambda one, reach_px: one.agreement(edges, reach_px))
-
-
-def leans_by(cube: Cube, edges: EdgeMap) -> float:
-    """How much more evidence there is in a picture for a die that leans, near one that lies flat, than for any that lies flat there."""
-    ways = np.radians(60 * np.arange(6))
-    starts = [np.zeros(3), np.zeros(5), *(np.array([0, 0, 0, LEANS_DEG * np.cos(way), LEANS_DEG * np.sin(way)]) for way in ways)]
-    flat, *leaning = (_best(cube, start, lambda one, reach_px: one.evidence(edges, reach_px)).evidence(edges) for start in starts)
-    return max(leaning) - flat
-
-
-def _best(cube: Cube, start: Array, how_well: Callable[[Cube, float], float]) -> Cube:
-    """The cube moved from a start to where it does best, roughly and then finely."""
-    steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0, 6.0, 6.0])[: len(start)]
-    at = start
+    """The cube moved and turned on to the edges of a picture, roughly and then finely."""
+    steps = np.array([cube.edge_mm / 16, cube.edge_mm / 16, 4.0])
+    at = np.zeros(3)
     for finer, reach_px in enumerate(REACHES_PX, 1):
 
         def amiss(by: Array, reach_px: float = reach_px) -> float:
-            return -how_well(cube.moved(by), reach_px)
+            return -cube.moved(by).agreement(edges, reach_px)
 
         simplex = np.vstack([at, at + np.diag(steps / finer)])
-        found = minimize(
-            amiss, at, (), "Nelder-Mead", options={"initial_simplex": simplex, "maxfev": 40 * len(start) - 40, "xatol": 0.05, "fatol": 1e-3}
-        )
+        found = minimize(amiss, at, (), "Nelder-Mead", options={"initial_simplex": simplex, "maxfev": MOST_TRIES, "xatol": 0.05, "fatol": 1e-3})
         at = np.array(found.x, dtype=np.float64)
     return cube.moved(at)

@@ -16,12 +16,11 @@ from referee.session import Session
 from referee.simulated_tables import game_table
 from table.setup import load_table, save_table
 from vision.dice import Die, NoDie, read_dice
-from vision.dice_pips import PATCH, count_pips
 from vision.frame import Frame
 from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Scene, SceneDie
-from vision.scene_dice import PIPS, die_at
+from vision.scene_dice import die_at
 from vision.scene_ground import table_z_mm
 
 TABLE = game_table("zamboni_wars", 3)
@@ -82,21 +81,6 @@ def test_a_table_without_a_dice_corner_has_no_die_to_read():
 def test_a_dice_corner_is_kept_in_table_json(tmp_path):
     save_table(TABLE.setup, tmp_path / "table.json")
     assert load_table(tmp_path / "table.json").dice_corner == CORNER
-
-
-@pytest.mark.parametrize("top", PIPS)
-def test_pips_are_counted_however_they_are_turned_and_not_where_one_is_hidden(top):
-    x, y = np.meshgrid(np.linspace(-0.42, 0.42, PATCH), np.linspace(0.42, -0.42, PATCH))
-    for quarter in range(4):
-        patch = np.full((PATCH, PATCH, 3), 0.8, np.float32)
-        for across, along in PIPS[top]:
-            patch[np.hypot(x - 0.25 * across, y - 0.25 * along) < 0.1] = 0.1
-        patch = np.ascontiguousarray(np.rot90(patch, quarter))
-        assert count_pips(patch) == top
-    smeared = patch.copy()
-    smeared[: PATCH // 3] = 0.45
-    assert count_pips(smeared) in (0, top)
-    assert count_pips(np.full_like(patch, 0.5)) == 0
 
 
 def test_a_roll_is_told_once_and_what_lay_there_before_is_none(tmp_path):

@@ -8,21 +8,32 @@ from pathlib import Path
 
 import click
 
-from vision import close_look, second_look
+from vision import close_look, dice_look, second_look
 from vision.training.boards import board_sheets
 from vision.training.close import board_pieces, free_pieces
 from vision.training.export import export
 from vision.training.rivals import board_places
+from vision.training.rolls import rolls
 from vision.training.sheets import sheets
-from vision.training.train import load_pieces, load_places, load_sheets, train_close_look, train_finder, train_second_look, train_verification
+from vision.training.train import (
+    load_pieces,
+    load_places,
+    load_rolls,
+    load_sheets,
+    train_close_look,
+    train_dice,
+    train_finder,
+    train_second_look,
+    train_verification,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are there."""
+    """Write the sheets, the pieces and the rivals of free tables and of boards, and the rolls of dice, unless they are there."""
     folder, seed = job
-    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places}
+    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places, "rolls": rolls}
     for name, made in drawn.items():
         path = folder / f"{name}-{seed}.pkl"
         if not path.exists():
@@ -35,7 +46,7 @@ def draw(job: tuple[Path, int]) -> None:
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
-@click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification"]), help="Teach one of the four.")
+@click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]), help="Teach one of the five.")
 def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there, and install them.
 
@@ -58,6 +69,9 @@ def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
     if only in (None, "verification"):
         verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt")
         export(verification, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "verification.onnx")
+    if only in (None, "dice"):
+        dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt")
+        export(dice, (1, dice_look.CHANNELS, dice_look.CROP_PX, dice_look.CROP_PX), batch, DATA / "dice.onnx")
 
 
 if __name__ == "__main__":

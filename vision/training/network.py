@@ -1,11 +1,11 @@
 """The networks: of the finder, a small U-net that says for every fourth pixel whether a piece has its middle there, and which;
-of the second and the close look, smaller ones that answer once for a whole crop."""
+of the other looks, smaller ones that answer once for a whole crop."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
-from vision import close_look
+from vision import close_look, dice_look
 from vision.finder import CHANNELS
 from vision.second_look import ANSWERS, CROP_PX
 
@@ -87,3 +87,19 @@ class VerificationNet(CloseLookNet):
 
     def __init__(self) -> None:
         super().__init__(close_look.ANSWERS + 1, hidden=36)
+
+
+class DiceNet(nn.Module):
+    """(n, 4, CROP_PX, CROP_PX) in 0..1 to (n, ANSWERS); see `vision.dice_look` for these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            *(_layer(dice_look.CHANNELS, 16, 2), _layer(16, 24), _layer(24, 40, 2), _Twice(40), _layer(40, 56, 2), _Twice(56)),
+            *(nn.Conv2d(56, 16, 1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(16 * (dice_look.CROP_PX // 8) ** 2, 48), nn.ReLU(inplace=True)),
+            nn.Linear(48, dice_look.ANSWERS),
+        )
+
+    def forward(self, image: Tensor) -> Tensor:
+        said: Tensor = self.layers(image)
+        return said

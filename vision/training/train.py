@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, update_bn
 
 from vision.second_look import UNCLEAR
-from vision.training import close, lessons, looks, rivals
-from vision.training.network import CloseLookNet, FinderNet, SecondLookNet, VerificationNet
+from vision.training import close, lessons, looks, rivals, rolls
+from vision.training.network import CloseLookNet, DiceNet, FinderNet, SecondLookNet, VerificationNet
 from vision.training.sheets import Sheet
 from vision.verification import ODDS
 
@@ -51,6 +51,11 @@ def load_pieces(folder: Path) -> list[close.Near]:
 def load_places(folder: Path) -> list[rivals.Place]:
     """All places in a folder that may be taken for several."""
     return _load(folder, "rivals")
+
+
+def load_rolls(folder: Path) -> list[rolls.Roll]:
+    """All places in a folder that may be taken for dice."""
+    return _load(folder, "rolls")
 
 
 def _load(folder: Path, name: str) -> list[Any]:
@@ -130,6 +135,21 @@ def train_verification(pieces: list[close.Near], places: list[rivals.Place], min
 
     net = VerificationNet()
     _teach(net, one_round, loss, minutes, weights)
+    return net.eval()
+
+
+def train_dice(known: list[rolls.Roll], minutes: float, weights: Path) -> DiceNet:
+    """The look at dice taught on rolls; weights as for the finder."""
+    rng = np.random.default_rng(4)
+    tint = close.Tint(rng)
+
+    def one_round() -> tuple[Tensor, ...]:
+        chosen = [rolls.lesson(known[int(k)], rng) for k in rng.integers(len(known), size=CROPS)]
+        seen, pips = torch.from_numpy(np.stack([one for one, _ in chosen])), torch.tensor([one for _, one in chosen])
+        return tint(seen), pips
+
+    net = DiceNet()
+    _teach(net, one_round, rolls.loss, minutes, weights)
     return net.eval()
 
 

@@ -1,0 +1,159 @@
+"""Lessons for the look at dice: drawn rolls on made-up tables, of dice of all colours, flat, cocked, two or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import cv2
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from table.setup import DiceCorner, Setup
+from vision.dice import maybe_flat
+from vision.dice_cube import Cube
+from vision.dice_look import crop
+from vision.dice_view import TopView
+from vision.photo import Photo
+from vision.render import Renderer
+from vision.scene import Rgb, Scene, SceneDie
+from vision.scene_cases import random_case, resized
+from vision.scene_dice import die_at
+from vision.scene_ground import table_z_mm
+from vision.scene_tables import Kind
+
+ROLLS = 24
+"""On one table."""
+TABLES: tuple[Kind, ...] = ("zamboni", "storm", "icebreaker", "boule")
+WIDTHS_PX = (1000, 2000)
+SIDE_MM, EDGES_MM = (40.0, 80.0), (11.0, 20.0)
+CORNERS = 4
+"""Places of the corner on one table, one after the other, somewhere in sight."""
+FLAT, COCKED, TWO = 0.55, 0.35, 0.05
+"""Shares of rolls that lie flat, that are cocked, and with two dice that lie flat; in the rest none is there."""
+COCKED_DEG = (5.0, 45.0)
+SHADES = (0.02, 0.85)
+"""Of dice and of their pips, in linear light; LEAST_APART is how much the logarithms of the two differ at least, in one channel."""
+LEAST_APART = 0.9
+GREY = 0.5
+"""Share of dice, and of pips, without a hue."""
+RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
+"""Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is that die; farther than the second it is not."""
+AROUND = 1.7
+"""Of a die's edge: what is kept around it, each way."""
+OFF, OFF_DEG = 0.03, 2.5
+"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roll:
+    """A place where a die may lie flat, the picture around it (h, w, 3), and the pips that show; 0 for none, or where none lies flat."""
+
+    view: TopView
+    shown: NDArray[np.uint8]
+    cube: Cube
+    pips: int
+
+
+def rolls(seed: int) -> Iterator[Roll]:
+    """All that may be taken for dice in rolls on one made-up table."""
+    rng = np.random.default_rng([seed, 31])
+    case = random_case(TABLES[seed % len(TABLES)], seed)
+    setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
+    camera = replace(case.camera, fiducials_seen=tuple(marker.id for marker in setup.fiducials.markers))
+    renderer = Renderer(setup, camera)
+    for k in range(ROLLS):
+        if k % (ROLLS // CORNERS) == 0:
+            setup = msgspec.structs.replace(setup, dice_corner=_corner(setup, rng))
+        assert setup.dice_corner is not None
+        dice, flat = _thrown(setup, setup.dice_corner, rng)
+        _, packed = cv2.imencode(".jpg", renderer.picture(Scene(case.stage, dice=dice), rng), [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
+        photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
+        cubes, _, view = maybe_flat(photo, setup.dice_corner)
+        for cube in cubes:
+            if (pips := _pips_at(cube, flat)) is not None:
+                yield _kept(cube, view, pips)
+
+
+def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
+    """Somewhere on or beside the board."""
+    low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
+    side = float(rng.uniform(*SIDE_MM))
+    x, y = (float(value) for value in low - side + (high - low + side) * rng.random(2))
+    outline = ((x, y), (x + side, y), (x + side, y + side), (x, y + side))
+    return DiceCorner(outline_mm=outline, edge_mm=float(rng.uniform(*EDGES_MM)))
+
+
+def _thrown(setup: Setup, corner: DiceCorner, rng: np.random.Generator) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
+    """Dice in the corner; and those that lie flat, with their pips and turn in degrees."""
+    kind = rng.random()
+    count = 1 if kind < FLAT + COCKED else 2 if kind < FLAT + COCKED + TWO else 0
+    low = np.array(corner.outline_mm).min(axis=0)
+    side = float(np.array(corner.outline_mm).max(axis=0)[0] - low[0])
+    rgb, ink = _shades(rng)
+    pip_share, spread_share = float(rng.uniform(0.075, 0.13)), float(rng.uniform(0.21, 0.29))
+    worded = bool(rng.random() < 0.03)
+    thrown, flat = [], []
+    for _ in range(count):
+        top, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0, 90))
+        tilt_deg = float(rng.uniform(*COCKED_DEG)) if FLAT <= kind < FLAT + COCKED else 0.0
+        x, y = (float(value) for value in low + side * rng.uniform(0.15, 0.85, 2))
+        at, rotation = die_at(top, (x, y), turn_deg, corner.edge_mm, table_z_mm(setup), tilt_deg, float(rng.uniform(0, 360)))
+        die = SceneDie(at, rotation, corner.edge_mm, rgb, ink, pip_share, spread_share, float(rng.choice([0.0, 0.2, 0.6])), worded)
+        thrown.append(die)
+        if not tilt_deg and not worded:
+            flat.append((die, top, turn_deg))
+    return tuple(thrown), flat
+
+
+def _shades(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
+    """Of a die and its pips."""
+    while True:
+        die, pips = (_shade(rng) for _ in range(2))
+        if np.abs(np.log(np.array(die) / np.array(pips))).max() > LEAST_APART:
+            return die, pips
+
+
+def _shade(rng: np.random.Generator) -> Rgb:
+    low, high = np.log(SHADES)
+    level = np.full(3, np.exp(rng.uniform(low, high)))
+    shade = level if rng.random() < GREY else np.exp(rng.uniform(low, high, 3))
+    r, g, b = (float(value) for value in shade)
+    return r, g, b
+
+
+def _pips_at(cube: Cube, flat: list[tuple[SceneDie, int, float]]) -> int | None:
+    """What a die that lies flat there shows; 0 where none does, None where it is hard to say."""
+    for die, pips, turn_deg in flat:
+        away = float(np.hypot(*(cube.middle_mm - die.middle_mm[:2]))) / die.edge_mm
+        turned_deg = abs((cube.turn_deg - turn_deg + 45) % 90 - 45)
+        if away < WRONG:
+            return pips if away < RIGHT and turned_deg < TURNED_DEG else None
+    return 0
+
+
+def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
+    middle, reach = view.pixels(cube.middle_mm[None])[0], AROUND * cube.edge_mm / view.step_mm
+    left, top = (max(0, int(value)) for value in np.floor(middle - reach))
+    shown = view.shown[top : int(middle[1] + reach) + 2, left : int(middle[0] + reach) + 2]
+    nothing = np.zeros((0, 0, 3), np.float32)
+    start_mm = view.start_mm + view.step_mm * np.array([left, -top])
+    return Roll(TopView(nothing, nothing, nothing, start_mm, view.step_mm), np.rint(255 * shown).astype(np.uint8), cube, pips)
+
+
+def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.float32], int]:
+    """What is seen (4, CROP_PX, CROP_PX) in 0..1 a little beside where edges have a die, and its pips."""
+    by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
+    by[2] += 90 * int(rng.integers(4))
+    seen = crop(roll.cube.moved(by), replace(roll.view, shown=np.asarray(roll.shown / np.float32(255), np.float32)))
+    return (np.ascontiguousarray(seen[:, ::-1]) if rng.random() < 0.5 else seen), roll.pips
+
+
+def loss(said: Tensor, pips: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """What is wrong with what the network said of pips (n,)."""
+    total = cross_entropy(said, pips)
+    wrong = float((said.detach().argmax(dim=1) != pips).float().mean())
+    return total, {"loss": float(total.detach()), "wrong": wrong}
