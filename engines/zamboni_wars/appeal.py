@@ -8,7 +8,7 @@ from engines.appeal import instead
 from engines.verdict import Choice
 from engines.zamboni_wars import rules
 from engines.zamboni_wars.board import FACINGS
-from engines.zamboni_wars.moves import Die, Drive, Fire, Hold, Move, Roll
+from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll
 from engines.zamboni_wars.phases import Aiming
 from engines.zamboni_wars.state import State
 
@@ -28,6 +28,9 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
         case Roll() | Die():
             for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
                 yield f"The die showed {pips}", type(ruled)(pips)
+        case Early(player):
+            for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
+                yield f"The die showed {pips}", Early(player, pips)
         case Hold() if isinstance(state.phase, Aiming):
             yield f"{state.to_move.capitalize()} fired at {state.phase.target}", Fire(state.phase.target)
         case Fire():

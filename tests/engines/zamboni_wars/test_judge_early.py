@@ -3,6 +3,7 @@
 from engines import zamboni_wars as game
 from engines.verdict import Noted, Refused, Waiting
 from engines.zamboni_wars.board import Space
+from engines.zamboni_wars.state import State
 
 
 def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(at):
@@ -10,6 +11,8 @@ def test_a_die_that_is_heard_before_the_end_of_the_move_is_seen_counts_after_it(
     evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 2; to_move red; phase move 4")
     early = evening.count(game.hear(evening.state, {"player": "red", "die": 6}))
     assert (type(early), early.code, early.moves) == (Noted, "zamboni.early", ("early red 6",))
+    before = State.parse(str(evening.state).replace(" early red=6", ""))
+    assert [choice.moves for choice in game.alternatives(before, early.moves)][:2] == [("early red 5",), ("early red 4",)]
     again = game.hear(evening.state, {"player": "red", "die": 5})
     assert (type(again), again.evidence["violation"]) == (Refused, "zamboni.roll.time"), "one die a shot"
     assert isinstance(evening.judge(), Waiting), "red has not driven"
