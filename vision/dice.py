@@ -41,6 +41,8 @@ ANOTHER = 0.5
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
 """Something lies there if this share of a die's top or more differs from the corner by the first, of 1 from black to white, and by so many
 times what the corner itself varies."""
+SHADE = 0.5
+"""So far around a die, in edges, its shadows are no other die."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +76,8 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if not there:
         return NoDie("something lies there, but no die that lies flat and shows its pips" if _holds_something(fine, corner) else "")
     best, *others = there
-    if any(np.hypot(*(cubes[best].middle_mm - cubes[k].middle_mm)) > ANOTHER * corner.edge_mm for k in others):
+    apart = any(np.hypot(*(cubes[best].middle_mm - cubes[k].middle_mm)) > ANOTHER * corner.edge_mm for k in others)
+    if apart or _holds_something(fine, corner, cubes[best]):
         return NoDie("more than one die may lie there")
     pips = int(told[best, 1:].argmax()) + 1
     if told[best, pips] < SURE * (1 - told[best, 0]):
@@ -144,9 +147,15 @@ def inside(view: TopView, corner: DiceCorner) -> NDArray[np.bool_]:
     return mask > 0
 
 
-def _holds_something(view: TopView, corner: DiceCorner) -> bool:
-    """Is a good part of a die's size of another colour than the corner?"""
+def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = None) -> bool:
+    """Is a good part of a die's size of another colour than the corner, `beside` a die and the shadows around it?"""
     here = inside(view, corner)
+    if beside is not None:
+        die = np.zeros(here.shape, np.uint8)
+        for face in (beside.top(), *beside.sides()):
+            cv2.fillConvexPoly(die, np.rint(view.pixels(face)).astype(np.int32), 1)
+        shade = 2 * round(SHADE * FINE) + 1
+        here = here & (cv2.dilate(die, np.ones((shade, shade), np.uint8)) == 0)
     usual = np.median(view.shown[here], axis=0)
     apart = np.linalg.norm(view.shown - usual, axis=2)
     spread = 1.4826 * float(np.median(apart[here]))
