@@ -155,18 +155,25 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         usual = POSES[int(habit.argmax())]
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
-    laid = each_once(lay(looked, habit, photo, sight), still)
-    blurred = [one for one in laid if one.looked.blur > BLURRED and one not in still]
-    if blurred:
-        clearer = [look_from_all_sides(one.looked, sight.view, setup.colours) for one in blurred]
-        kept = [one for one in laid if one not in blurred]
-        laid = each_once(lay(clearer, habit, photo, sight), kept)
+    laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
-        laid = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
+        more = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
+        laid = _made_out(more, laid, photo, sight)
     return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in laid]
+
+
+def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:
+    """Pieces as they were laid, those that are seen badly and are not `known` looked at from all sides."""
+    kept = [one for one in laid if one.looked.blur <= BLURRED or one in known]
+    clearer = []
+    for one in (one for one in laid if one not in kept):
+        looked = look_from_all_sides(one.looked, sight.view, photo.setup.colours)
+        again = lay([looked], habit_of(photo.setup).poses, photo, sight)
+        clearer += again if again and again[0].chance > SURE_CHANCE else [one]
+    return each_once(clearer, kept) if clearer else laid
 
 
 def _reading(spot: Spot) -> Reading:

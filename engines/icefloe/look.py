@@ -190,7 +190,7 @@ class Look:
         nats = np.array([[_colour_nats(piece, name) + _size_nats(piece, name) for name in self.pyramids] for piece in self.now.pieces])
         nats = nats.reshape(len(self.now.pieces), len(self.pyramids))
         for name, was in self.stood.items():
-            there = [k for k, piece in enumerate(self.now.pieces) if stands(piece) and not moved(was, piece)]
+            there = [k for k, piece in enumerate(self.now.pieces) if stands(piece) and _just_there(was, piece)]
             others = [k for k in range(len(self.pyramids)) if self.pyramids[k] != name]
             nats[np.ix_(there, others)] += SWAPPED
         nats[self._ghosts] += SWAPPED
@@ -223,9 +223,8 @@ class Look:
         return [k for k in unsure if not self._stood_there(self.now.pieces[k])]
 
     def _stood_there(self, piece: SeenPiece) -> bool:
-        """Did a pyramid stand just there?  What is read so roughly that it may be anywhere near one is not that one."""
-        near = [was for was in self.stood.values() if np.hypot(*(was.base_mm - piece.base_mm)) <= GHOST_MM]
-        return any(not moved(was, piece) for was in near)
+        """Did a pyramid stand just there?"""
+        return any(_just_there(was, piece) for was in self.stood.values())
 
     @cached_property
     def _missed(self) -> Array:
@@ -268,6 +267,11 @@ def _pairs(nats: Array, spurious: Array, missed: Array, names: tuple[str, ...]) 
     """Rows with the columns that they match best as a whole; a row is left out where it is rather spurious, and its column missed."""
     gain = np.minimum(nats - spurious[:, None] - missed[None], 0.0)
     return {int(k): names[j] for k, j in zip(*linear_sum_assignment(gain), strict=True) if gain[k, j] < 0}
+
+
+def _just_there(was: SeenPiece, now: SeenPiece) -> bool:
+    """Is a piece where one was?  What is read so roughly that it may be anywhere near is not."""
+    return bool(np.hypot(*(was.base_mm - now.base_mm)) <= GHOST_MM) and not moved(was, now)
 
 
 def _same(was: SeenPiece, now: SeenPiece) -> bool:

@@ -23,7 +23,7 @@ from vision.observe import observe
 from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Scene, look_at
-from vision.scene_cases import random_case, truth_document
+from vision.scene_cases import random_case, resized, truth_document
 from vision.scene_ground import table_z_mm
 from vision.scene_throws import Thrower, clear_of_cards
 from vision.watch import Watch
@@ -239,3 +239,20 @@ def test_a_throw_that_rolled_far_off_the_chessboard_is_seen():
     assert isinstance(seen, Observation)
     assert [piece.colour for piece in seen.off_board] == [colour]
     assert np.hypot(*(seen.off_board[0].base_mm - spot)) < 5.0, "it lies lower than the board that it is measured on"
+
+
+@pytest.mark.parametrize("seed", [78002, 78023])
+def test_what_only_its_left_over_parts_told_of_is_looked_at_from_all_sides(seed):
+    """One look at a part may take a piece that lies for one that stands, or see another one beside it."""
+    case = random_case("storm", seed)
+    setup = resized(case.setup, 1640)
+    seen = observe(Frame(0, 0, Renderer(setup, case.camera).picture(case.scene(), np.random.default_rng(2))), setup)
+    truth = {(piece["pose"], piece["colour"]): [] for piece in truth_document(case)["pieces"]}
+    for piece in truth_document(case)["pieces"]:
+        truth[piece["pose"], piece["colour"]].append(np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0))
+    wrong = [
+        str(piece)
+        for piece in seen.pieces
+        if min(np.hypot(*(piece.solid.vertices_mm[:, :2].mean(axis=0) - at)) for at in truth.get((piece.pose, piece.colour), [[1e6, 0]])) > 5
+    ]
+    assert not wrong

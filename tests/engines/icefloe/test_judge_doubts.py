@@ -361,3 +361,15 @@ def test_a_board_that_will_not_do():
     with pytest.raises(InputError, match="another board"):
         game.set_up(PLAYERS, {}, Chessboard(square_mm=50.0))
     assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
+
+
+def test_a_pyramid_that_is_read_only_roughly_where_it_stood_still_stands_there(pond, tables):
+    """Its neighbours are within what it may be off, and none of them is taken to have been swapped for it."""
+    state, table = pond(line())
+    before = table.seen()
+    stood = table.stood["CM"]
+    rough = replace(stood.piece(np.array([1.0, -1.5])), covariance=np.diag([17.0**2, 16.0**2, 78.0**2]))
+    table.put("BS", "c3")
+    del table.stood["CM"]
+    refused = game.judge(state, table.seen(rough), before, table.board)
+    assert (type(refused), refused.tried) == (Refused, ("BS:a2-c3",))
