@@ -363,7 +363,7 @@ def test_a_board_that_will_not_do():
     assert game.set_up(PLAYERS, {}, None) == game.start(PLAYERS, {})
 
 
-def test_a_pyramid_that_is_read_only_roughly_where_it_stood_still_stands_there(pond, tables):
+def test_a_pyramid_that_is_read_only_roughly_where_it_stood_still_stands_there(pond):
     """Its neighbours are within what it may be off, and none of them is taken to have been swapped for it."""
     state, table = pond(line())
     before = table.seen()
