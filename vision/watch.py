@@ -21,8 +21,20 @@ from vision.reader import TableReader
 
 THUMB_PX = 480
 """Width of the small grey pictures that are compared."""
-CHANGED_LEVELS, CHANGED_SIGMAS = 5.0, 6.0
-"""A small pixel has changed if it differs by this much, in grey levels and in standard deviations of the noise."""
+CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
+"""A small pixel and those around it, nine in all, have changed if they differ by this much on average, in grey levels and in standard
+deviations of one pixel's noise."""
+SHAKEN = 0.1
+"""And by this share of the contrast around it: a camera that trembles by a third of a pixel moves edges, and nothing has changed."""
+WHITE, CLIPPED = 255.0, 250.0
+"""The brightest level, and that from which a pixel does not show how bright the table is."""
+EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
+"""Light and noise are learned from every sixth pixel, so many times from those that agree with what was learned; how light grows is only
+told where there are so many levels."""
+MOST_GAIN = 1.25
+"""A picture that is so many times as bright is another one."""
+SIGMAS_TO_MEDIAN = 1.4826
+"""Standard deviations of normal errors to the median of their sizes."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board is seen so far from where it was."""
 NOT_AT_REST = "the picture has not come to rest yet"
@@ -71,16 +83,36 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
 
 
 def _thumb(frame: Frame) -> Thumb:
-    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY)
+    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY).astype(np.float32)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
     return np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
-    """Do two pictures show the same, but for noise and a common change of brightness?"""
+    """Do two pictures show the same, but for noise, a common change of light and a tremble of the camera?"""
     if a.shape != b.shape:
         return False
-    apart = b - a
-    apart = np.abs(apart - np.median(apart))
-    noise = 1.4826 * float(np.median(apart))
-    return bool(np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) < CHANGED_PIXELS)
+    gain, offset, noise = _light(a[::EVERY_PX, ::EVERY_PX].ravel(), b[::EVERY_PX, ::EVERY_PX].ravel())
+    if not 1 / MOST_GAIN < gain < MOST_GAIN:
+        return False
+    apart = b - np.minimum(gain * a + offset, WHITE)
+    apart[(a >= CLIPPED) & (apart > 0)] = 0
+    apart = np.abs(cv2.blur(apart, (3, 3)))
+    around = np.ones((3, 3), np.uint8)
+    contrast = cv2.dilate(a, around) - cv2.erode(a, around)
+    return bool(np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise) + SHAKEN * contrast) < CHANGED_PIXELS)
+
+
+def _light(a: Thumb, b: Thumb) -> tuple[float, float, float]:
+    """How much brighter pixels (n,) have become, as a factor and in levels, and the standard deviation of their noise."""
+    dim = np.maximum(a, b) < CLIPPED
+    a, b = (a[dim], b[dim]) if dim.any() else (a, b)
+    gain, offset = 1.0, float(np.median(b - a))
+    for _ in range(FITS):
+        apart = np.abs(b - gain * a - offset)
+        noise = SIGMAS_TO_MEDIAN * float(np.median(apart))
+        alike = apart <= max(LEAST_NOISE, 3 * noise)
+        if np.ptp(a[alike]) < LEAST_RANGE:
+            break
+        gain, offset = map(float, np.polyfit(a[alike], b[alike], 1))
+    return gain, offset, noise

@@ -1,0 +1,74 @@
+"""A camera's frames: what is a change on the table, and what is only noise, light, or a camera that trembles."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from table.observation import Observation
+from vision.frame import Frame
+from vision.render import Renderer
+from vision.scene import Scene
+from vision.scene_cases import random_case, resized
+from vision.watch import Watch
+
+NOISE = 2.5
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A made-up table, and what a camera without noise sees of it: with all its pieces, and with one taken away."""
+    case = random_case("storm", 9102)
+    setup = resized(case.setup, 1230)
+    full, renderer = case.scene(), Renderer(setup, case.camera)
+    fewer = Scene(case.stage, full.pieces[1:], full.limbs, full.slabs)
+    return setup, *(cv2.GaussianBlur(renderer.picture(scene, np.random.default_rng(1)), (0, 0), 0.8) for scene in (full, fewer))
+
+
+def taken(picture, seq, light=1.0, shift_px=0.0):
+    """A frame of it: with another light, by a camera that stands a little to the side, and with noise of its own."""
+    move = np.array([[1, 0, shift_px], [0, 1, -shift_px]])
+    moved = cv2.warpAffine(picture, move, picture.shape[1::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    noise = np.random.default_rng(seq).normal(0, NOISE, picture.shape)
+    return Frame(seq, seq * 250, np.clip(light * (moved + noise), 0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"light": 1.06}, {"light": 0.92}, {"shift_px": 0.2}, {"light": 1.04, "shift_px": -0.15}],
+    ids=["noise", "brighter", "darker", "trembles", "both"],
+)
+def test_a_table_at_rest_is_read_once(table, changes):
+    setup, full, _ = table
+    watch = Watch()
+    first, second = watch(taken(full, 0), setup), watch(taken(full, 1, **changes), setup)
+    assert isinstance(first, Observation)
+    assert not second.moving
+    assert (second.frame_seq, second.pieces) == (1, first.pieces), "the same readings, not new ones"
+
+
+def test_a_picture_that_is_too_bright_comes_to_rest(table):
+    """Paper and light squares are white in it, and what is not is noisier than they are."""
+    setup, full, _ = table
+    watch = Watch()
+    first, second, dimmer = (watch(taken(full, seq, light), setup) for seq, light in enumerate((1.6, 1.6, 1.57)))
+    assert isinstance(first, Observation)
+    assert not second.moving
+    assert not dimmer.moving
+
+
+@pytest.mark.parametrize("light", [1.0, 1.06, 1.6])
+def test_a_piece_that_is_taken_away_is_a_change(table, light):
+    setup, full, fewer = table
+    watch = Watch()
+    watch(taken(full, 0, light), setup)
+    assert watch(taken(fewer, 1, light), setup).moving
+    assert not watch(taken(fewer, 2, light), setup).moving
+
+
+def test_a_covered_lens_is_a_change(table):
+    setup, full, _ = table
+    watch = Watch()
+    watch(taken(full, 0), setup)
+    assert watch(taken(full, 1, 0.02), setup).moving
