@@ -42,10 +42,18 @@ def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Ar
 
 
 def doubtful_guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
-    """The likeliest of all sizes and poses, likely or not, for a piece that is seen badly."""
+    """The likeliest of all sizes and poses, likely or not, for a piece that is seen badly, and one that lies the other way round."""
     least = float(np.exp(-MOST_AGAINST))
     best, *others = _laid_out(looked, sizes, habit, eye_mm, z_mm, 0.0, least)[:MOST_DOUBTED]
+    others += [_turned_round(one) for one in (best, *others) if one.guess.pose == "lying"][:1]
     return [best, *(replace(one, evidence=max(one.evidence, best.evidence - MOST_AGAINST)) for one in others)]
+
+
+def _turned_round(one: Guess) -> Guess:
+    """The same piece with its tip where its base was, which speaks less for it than anything else does."""
+    tip = one.guess.solid.vertices_mm[4]
+    turned = replace(one.guess, x_mm=float(tip[0]), y_mm=float(tip[1]), heading_deg=one.guess.heading_deg + 180)
+    return Guess(turned, one.covariance, -np.inf)
 
 
 def _laid_out(

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.observation import Observation, Unusable
+from table.observation import SURE, Observation, Unusable
 from table.setup import Setup
 from vision.camera import outline_px, shift_over_board
 from vision.frame import Frame
@@ -35,6 +35,8 @@ MOST_GAIN = 1.25
 """A picture that is so many times as bright is another one."""
 SIGMAS_TO_MEDIAN = 1.4826
 """Standard deviations of normal errors to the median of their sizes."""
+READ_AGAIN = 2
+"""Where there is doubt so many more pictures of the same table are read: each has its own noise."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board is seen so far from where it was."""
 NOT_AT_REST = "the picture has not come to rest yet"
@@ -54,6 +56,9 @@ class Watch:
     def __init__(self) -> None:
         self._last: tuple[Thumb, int] | None = None
         self._read: tuple[Thumb, Setup, Observation | Unusable] | None = None
+        self._still_since_ms = 0
+        self._more = 0
+        """So many more times it is worth reading the picture that was read last."""
         self._reader = TableReader()
 
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable:
@@ -61,14 +66,38 @@ class Watch:
         self._last = thumb, frame.at_ms
         before = self._read[2] if self._read is not None and self._read[1] == setup else None
         if self._read is not None and before is not None and _same(self._read[0], thumb):
+            if isinstance(before, Observation) and self._more and _doubt(before) and not before.hand:
+                before = self._read_again(before, frame, setup, reference)
+                self._read = self._read[0], setup, before
             return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms)
         if last is not None and not _same(last[0], thumb):
             if isinstance(before, Observation):
                 return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
         seen = _with_note(observe(frame, setup, reference, self._reader), before, setup)
-        self._read = thumb, setup, seen
-        return replace(seen, still_ms=max(0, frame.at_ms - last[1])) if last is not None and isinstance(seen, Observation) else seen
+        self._read, self._more = (thumb, setup, seen), READ_AGAIN
+        self._still_since_ms = last[1] if last is not None else frame.at_ms
+        return replace(seen, still_ms=self._still_ms(frame)) if isinstance(seen, Observation) else seen
+
+    def _read_again(self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None) -> Observation:
+        """The surer one of two readings of a table on which nothing has changed."""
+        self._more -= 1
+        again = observe(frame, setup, reference, self._reader)
+        if not isinstance(again, Observation) or again.hand or _doubt(again) >= _doubt(before) or _things(again) < _things(before):
+            return before
+        return replace(again, still_ms=self._still_ms(frame), notes=before.notes)
+
+    def _still_ms(self, frame: Frame) -> int:
+        return max(0, frame.at_ms - self._still_since_ms)
+
+
+def _doubt(seen: Observation) -> float:
+    """What is not read at all, and of how many pieces it is in doubt whether and how they lie."""
+    return len(seen.unread_mm) + sum(1 - piece.pose_probability for piece in seen.pieces if piece.pose_probability < SURE)
+
+
+def _things(seen: Observation) -> int:
+    return len(seen.unread_mm) + len(seen.pieces) + len(seen.off_board)
 
 
 def _with_note(seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup) -> Observation | Unusable:

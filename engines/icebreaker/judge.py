@@ -14,8 +14,9 @@ from engines.icebreaker.board import SIZES, label, members, union
 from engines.icebreaker.look import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
-from engines.icebreaker.state import State, fresh
+from engines.icebreaker.state import SHIPS, State, fresh
 from engines.icebreaker.unseen import ask_unseen, ships
+from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Board, Hex
@@ -85,9 +86,20 @@ def _judge_start(state: State, found: Look) -> Verdict:
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = " Show it better; where colours are hard to tell, teach the referee yours." if unread or wrong.recoloured else ""
         said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
-        return Waiting(code=START, said=said, rests_on=RULES, asks=ask_unseen(state, found, wrong.gone))
+        asks = _ask_about_lost_ice(state, wrong) if wrong.lost else ask_unseen(state, found, wrong.gone)
+        return Waiting(code=START, said=said, rests_on=RULES, asks=asks)
     said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
+
+
+def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
+    """A board that is set up but for icebergs that are not seen: a pale one on a pale cell may be there all the same."""
+    if replace(wrong, gone=(), lost=0) or not mostly_seen(wrong.gone, 2 * SHIPS) or wrong.lost.bit_count() > NAMED:
+        return None
+    unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
+    said = f"Not seen on the board: {listed(unseen)}. What is true? You may also move it a little."
+    choices = what_is_true((), "All of it is there, and the camera does not see it")
+    return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True)
 
 
 def _accept(state: State, move: Move, found: Look) -> Accepted:

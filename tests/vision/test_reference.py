@@ -13,7 +13,7 @@ from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.observe import observe
 from vision.photo import Photo
-from vision.reference import empty_table, only_changed
+from vision.reference import EmptyTable, empty_table, only_changed
 from vision.render import Renderer
 from vision.scene_cases import random_case
 
@@ -51,3 +51,13 @@ def test_what_looked_like_an_arm_on_the_empty_table_is_no_hand():
     before = empty_table(Frame(0, 0, empty), photo)
     seen = only_changed(everywhere, before)
     assert 0 < seen.arms.mean() < 0.3, "arms are left only where something has changed"
+
+
+def test_a_disc_that_hardly_differs_from_the_ground_is_seen_where_the_empty_table_had_none():
+    case = random_case("icebreaker", 60000)
+    picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
+    sight = search(view_of(Photo(picture, locate(picture, case.setup), case.setup)), case.setup.colours)
+    discs = tuple(one for one in sight.found if one.is_disc)
+    assert len(discs) > 5
+    assert only_changed(sight, EmptyTable(sight.view.code)).found == discs
+    assert only_changed(sight, EmptyTable(sight.view.code, discs[2:])).found == discs[:2]

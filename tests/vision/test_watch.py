@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from vision.frame import Frame
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, resized
-from vision.watch import Watch
+from vision.watch import READ_AGAIN, Watch
 
 NOISE = 2.5
 
@@ -39,13 +41,14 @@ def taken(picture, seq, light=1.0, shift_px=0.0):
     [{}, {"light": 1.06}, {"light": 0.92}, {"shift_px": 0.2}, {"light": 1.04, "shift_px": -0.15}],
     ids=["noise", "brighter", "darker", "trembles", "both"],
 )
-def test_a_table_at_rest_is_read_once(table, changes):
+def test_a_table_at_rest_is_not_read_for_ever(table, changes):
     setup, full, _ = table
     watch = Watch()
-    first, second = watch(taken(full, 0), setup), watch(taken(full, 1, **changes), setup)
+    *_, first = (watch(taken(full, seq), setup) for seq in range(1 + READ_AGAIN))
+    again = watch(taken(full, 3, **changes), setup)
     assert isinstance(first, Observation)
-    assert not second.moving
-    assert (second.frame_seq, second.pieces) == (1, first.pieces), "the same readings, not new ones"
+    assert not again.moving
+    assert again.pieces is first.pieces, "the same reading, not a new one"
 
 
 def test_a_picture_that_is_too_bright_comes_to_rest(table):
@@ -72,3 +75,36 @@ def test_a_covered_lens_is_a_change(table):
     watch = Watch()
     watch(taken(full, 0), setup)
     assert watch(taken(full, 1, 0.02), setup).moving
+
+
+@pytest.fixture
+def reads(table, monkeypatch):
+    """Readings of one table: all pieces as sure as each number says, `less` for one that does not see the first piece."""
+    setup, full, _ = table
+    seen = Watch()(taken(full, 0), setup)
+
+    def script(*told, less=()):
+        pieces = [tuple(replace(piece, pose_probability=sure) for piece in seen.pieces) for sure in told]
+        left = [replace(seen, pieces=one[1:] if k in less else one) for k, one in enumerate(pieces)]
+        monkeypatch.setattr("vision.watch.observe", lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms))
+        watch = Watch()
+        return [watch(taken(full, seq), setup).pieces for seq in range(5)], left
+
+    return script
+
+
+def test_a_table_in_doubt_is_read_again_until_it_is_sure(reads):
+    told, left = reads(0.6, 0.99, 1.0)
+    assert [pieces[0].pose_probability for pieces in told] == [0.6, 0.99, 0.99, 0.99, 0.99]
+    assert len(left) == 1
+
+
+def test_the_surest_of_three_readings_stands(reads):
+    told, left = reads(0.6, 0.8, 0.7, 1.0)
+    assert [pieces[0].pose_probability for pieces in told] == [0.6, 0.8, 0.8, 0.8, 0.8]
+    assert len(left) == 1
+
+
+def test_a_reading_that_overlooks_a_piece_is_not_a_surer_one(reads):
+    told, _ = reads(0.6, 0.9, 0.7, less=(1,))
+    assert [(len(pieces), pieces[0].pose_probability) for pieces in told[1:3]] == [(len(told[0]), 0.6), (len(told[0]), 0.7)]

@@ -115,3 +115,26 @@ def test_something_unread_where_an_unseen_ship_may_have_gone_is_asked_about_at_o
 def test_nobody_is_asked_where_most_ships_are_not_there(state, table):
     assert game.judge(state, unseen(table, *list(table.ships)[:4]), None, BOARD).asks is None
     assert game.judge(state, unseen(table, *list(table.ships)[:1]), None, BOARD).asks.choices[0].holds
+
+
+def test_a_board_that_is_set_up_but_for_unseen_icebergs_is_asked_about(state, table):
+    """What people say of them is held: the first move is ruled on without them."""
+    pale = table.copy()
+    lost = sorted(pale.ice)[20:22]
+    for cell in lost:
+        del pale.ice[cell]
+    asked = game.judge(state, pale.seen(), None, BOARD).asks
+    assert asked.said == f"Not seen on the board: the icebergs on {' and '.join(lost)}. What is true? You may also move it a little."
+    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    said = pale.seen()
+    assert type(game.judge(state, pale.seen(), said, BOARD)) is Waiting
+    move = next(move for move in game.legal_moves(state) if str(move).split("-")[1] not in lost)
+    pale.move(*str(move).split("-"))
+    assert game.judge(state, pale.seen(), said, BOARD).moves == (str(move),)
+
+
+def test_nobody_is_asked_about_icebergs_while_they_are_laid_out(state, table):
+    half = table.copy()
+    for cell in sorted(half.ice)[:20]:
+        del half.ice[cell]
+    assert game.judge(state, half.seen(), None, BOARD).asks is None

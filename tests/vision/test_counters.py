@@ -1,0 +1,41 @@
+"""Counters among the discs that the finder sees."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from table.observation import Camera
+from vision.counters import counters
+from vision.finder import DISC, Found
+
+DIAMETER_MM = 28.0
+EYE_MM = np.array([0.0, 0.0, 700.0])
+
+
+def disc(at_mm, width_mm):
+    chances = np.zeros(DISC + 1)
+    chances[DISC] = 0.9
+    return Found(chances, np.array(at_mm, float), np.zeros(2), 0.0, width_mm, np.array([1.0]))
+
+
+def counted(widths_mm):
+    game = SimpleNamespace(counters=SimpleNamespace(diameter_mm=DIAMETER_MM, colour="white"))
+    photo = SimpleNamespace(setup=SimpleNamespace(game=game), camera=Camera(np.eye(3), -EYE_MM, np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3)))
+    sight = SimpleNamespace(found=[disc((40.0 * k, 0.0), width) for k, width in enumerate(widths_mm)])
+    return counters(sight, photo)
+
+
+@pytest.mark.parametrize("share", [0.65, 1.0, 1.4])
+def test_counters_that_are_all_read_too_small_or_too_large_are_counters(share):
+    assert len(counted([share * DIAMETER_MM * wide for wide in (0.92, 0.97, 1.0, 1.04, 1.09)])) == 5
+
+
+def test_a_disc_of_another_width_is_none():
+    assert len(counted([28.0, 27.0, 29.0, 18.0, 45.0])) == 3
+
+
+def test_discs_that_are_all_far_too_small_are_none():
+    assert counted([9.0, 10.0, 9.5]) == ()
