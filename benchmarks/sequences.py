@@ -30,13 +30,14 @@ class Film:
     false_calls: int
 
 
-def refereed(game: str) -> Film:
-    """The films of a game, refereed by the command line; ends the program with one line where there is nothing to score by."""
+def refereed(game: str, films: Path = BENCH / "sequences") -> Film:
+    """The films of a game in a folder, refereed by the command line; ends the program with one line where there is nothing to score by."""
     script = BENCH / "score_sequences.py"
     if not script.is_file():
         sys.exit(f"bench-sequences: expected score_sequences.py and sequences/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
     command = f"{Path(sys.executable).with_name('rinkside')} referee {OPTIONS}"
-    done = subprocess.run([sys.executable, str(script), "--referee", command, "--game", game], capture_output=True, text=True, check=False)
+    ask = [sys.executable, str(script), "--sequences", str(films), "--referee", command, "--game", game]
+    done = subprocess.run(ask, capture_output=True, text=True, check=False)
     print(done.stdout, end="", flush=True)
     try:
         counted = json.loads(done.stdout.splitlines()[-1])
