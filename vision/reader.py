@@ -118,12 +118,13 @@ class _Last:
         return not _any_in(sight.fresh, sight.view.pixels(middle + AROUND_BOARD * (outline - middle)))
 
     def still(self, sight: Sight) -> list[Laid]:
-        """The pieces around which nothing has changed, but for those of which it is in doubt whether and how they lie: another picture has
-        other noise."""
+        """The pieces around which nothing has changed.  Where nothing has at all it is the same table once more: then not those of which it
+        is in doubt whether and how they lie, as another picture has other noise."""
         eye, mask = self.photo.camera.eye_mm, sight.fresh
-        doubtful = [company[0] for company, spot in self.spots.items() if _reading(spot).probability < SURE]
-        known = [one for one in self.laid if one not in doubtful]
-        return [one for one in known if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, eye)))]
+        if not mask.any():
+            doubtful = [company[0] for company, spot in self.spots.items() if _reading(spot).probability < SURE]
+            return [one for one in self.laid if one not in doubtful]
+        return [one for one in self.laid if not _any_in(mask, sight.view.pixels(silhouette(one.best.solid, eye)))]
 
 
 def _any_in(mask: NDArray[np.bool_], outline_px: Array) -> bool:

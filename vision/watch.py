@@ -112,9 +112,10 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
 
 
 def _thumb(frame: Frame) -> Thumb:
-    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
-    return np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
+    twice = cv2.resize(grey, (2 * THUMB_PX, 2 * height), interpolation=cv2.INTER_AREA)  # whole levels are too coarse for the noise of the small one
+    return np.asarray(cv2.resize(twice.astype(np.float32), (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
