@@ -33,8 +33,8 @@ EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
 told where there are so many levels."""
 MOST_GAIN = 1.25
 """A picture that is so many times as bright is another one."""
-SIGMAS_TO_MEDIAN = 1.4826
-"""Standard deviations of normal errors to the median of their sizes."""
+SIGMAS_A_MEDIAN = 1.4826
+"""Standard deviations of normal errors in the median of their sizes."""
 READ_AGAIN = 2
 """Where there is doubt so many more pictures of the same table are read: each has its own noise."""
 MOVED_PX = 2.0
@@ -56,7 +56,8 @@ class Watch:
     def __init__(self) -> None:
         self._last: tuple[Thumb, int] | None = None
         self._read: tuple[Thumb, Setup, Observation | Unusable] | None = None
-        self._still_since_ms = 0
+        self._still_since_ms: int | None = None
+        """Since when the picture has not changed; None while it does."""
         self._more = 0
         """So many more times it is worth reading the picture that was read last."""
         self._reader = TableReader()
@@ -69,15 +70,16 @@ class Watch:
             if isinstance(before, Observation) and self._more and _doubt(before) and not before.hand:
                 before = self._read_again(before, frame, setup, reference)
                 self._read = self._read[0], setup, before
-            return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms)
+            return self._told(before, frame)
         if last is not None and not _same(last[0], thumb):
+            self._still_since_ms = None
             if isinstance(before, Observation):
                 return replace(before, frame_seq=frame.seq, at_ms=frame.at_ms, moving=True)
             return Unusable(frame.seq, frame.at_ms, NOT_AT_REST)
         seen = _with_note(observe(frame, setup, reference, self._reader), before, setup)
         self._read, self._more = (thumb, setup, seen), READ_AGAIN
         self._still_since_ms = last[1] if last is not None else frame.at_ms
-        return replace(seen, still_ms=self._still_ms(frame)) if isinstance(seen, Observation) else seen
+        return self._told(seen, frame)
 
     def _read_again(self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None) -> Observation:
         """The surer one of two readings of a table on which nothing has changed."""
@@ -85,10 +87,16 @@ class Watch:
         again = observe(frame, setup, reference, self._reader)
         if not isinstance(again, Observation) or again.hand or _doubt(again) >= _doubt(before) or _things(again) < _things(before):
             return before
-        return replace(again, still_ms=self._still_ms(frame), notes=before.notes)
+        return replace(again, notes=before.notes)
 
-    def _still_ms(self, frame: Frame) -> int:
-        return max(0, frame.at_ms - self._still_since_ms)
+    def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
+        """What was read of this picture, or of one like it before, as it is told now."""
+        told = replace(read, frame_seq=frame.seq, at_ms=frame.at_ms)
+        if not isinstance(told, Observation):
+            return told
+        if self._still_since_ms is None:
+            self._still_since_ms = frame.at_ms
+        return replace(told, still_ms=max(0, frame.at_ms - self._still_since_ms))
 
 
 def _doubt(seen: Observation) -> float:
@@ -140,7 +148,7 @@ def _light(a: Thumb, b: Thumb) -> tuple[float, float, float]:
     gain, offset = 1.0, float(np.median(b - a))
     for _ in range(FITS):
         apart = np.abs(b - gain * a - offset)
-        noise = SIGMAS_TO_MEDIAN * float(np.median(apart))
+        noise = SIGMAS_A_MEDIAN * float(np.median(apart))
         alike = apart <= max(LEAST_NOISE, 3 * noise)
         if np.ptp(a[alike]) < LEAST_RANGE:
             break

@@ -70,6 +70,13 @@ def test_a_piece_that_is_taken_away_is_a_change(table, light):
     assert not watch(taken(fewer, 2, light), setup).moving
 
 
+def test_a_table_is_still_only_since_the_last_change(table):
+    setup, full, fewer = table
+    watch = Watch()
+    told = [watch(taken(picture, seq), setup) for seq, picture in enumerate((full, full, fewer, full, full))]
+    assert [(one.moving, one.still_ms) for one in told if not one.moving] == [(False, 0), (False, 250), (False, 0), (False, 250)]
+
+
 def test_a_covered_lens_is_a_change(table):
     setup, full, _ = table
     watch = Watch()
