@@ -98,11 +98,14 @@ class Cube:
     z_mm: float
     eye_mm: Array
 
+    def axes(self) -> Array:
+        """The ways to its right and up, (2, 2), unit vectors in rows."""
+        c, s = math.cos(math.radians(self.turn_deg)), math.sin(math.radians(self.turn_deg))
+        return np.array([[c, s], [-s, c]])
+
     def top(self) -> Array:
         """Corners of its top, (4, 2), counter-clockwise, the near left one first before it is turned."""
-        turn = np.radians(self.turn_deg)
-        right, up = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
-        return np.asarray(self.middle_mm + self.edge_mm / 2 * (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ np.array([right, up])))
+        return np.asarray(self.middle_mm + self.edge_mm / 2 * (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ self.axes()))
 
     def moved(self, by: Array) -> Cube:
         """Moved by (x, y) mm and turned by degrees, (3,)."""

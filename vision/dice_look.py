@@ -18,6 +18,8 @@ from table.solids import Array
 from vision.dice_cube import Cube
 from vision.dice_view import TopView
 from vision.finder import taught
+from vision.photo import SUB_BITS
+from vision.second_look import QUARTERS
 
 CROP_PX, EDGE_PX = 64, 28
 """Side of what is shown, and of a die's edge in it."""
@@ -25,25 +27,22 @@ CHANNELS, ANSWERS = 4, 7
 """The picture's three and which faces would be where; nothing that lies flat here, and 1 to 6 pips."""
 TOP, SIDE = 1.0, 0.5
 """How the faces of a die are drawn."""
-SUB_BITS = 4
-QUARTERS_DEG = (0.0, 90.0, 180.0, 270.0)
 
 
 def chances(cubes: Sequence[Cube], view: TopView) -> Array:
     """(n, ANSWERS) for dice that may lie flat in a view: the mean, as logarithms, of what is said of each from four sides and in the mirror."""
     if not cubes:
         return np.zeros((0, ANSWERS))
-    turned = np.stack([crop(cube.moved(np.array([0.0, 0.0, quarter])), view) for cube in cubes for quarter in QUARTERS_DEG])
+    turned = np.stack([crop(cube.moved(np.array([0.0, 0.0, quarter])), view) for cube in cubes for quarter in QUARTERS])
     network = taught("dice")
     network.setInput(np.concatenate([turned, turned[:, :, ::-1]]))
-    said = np.asarray(network.forward(), float).reshape(2, len(cubes), len(QUARTERS_DEG), ANSWERS)
+    said = np.asarray(network.forward(), float).reshape(2, len(cubes), len(QUARTERS), ANSWERS)
     return np.asarray(softmax(said.mean(axis=(0, 2)), axis=1))
 
 
 def crop(cube: Cube, view: TopView) -> NDArray[np.float32]:
     """What the network is shown of a die that may lie flat, (CHANNELS, CROP_PX, CROP_PX) in 0..1."""
-    turn = np.radians(cube.turn_deg)
-    right, up = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    right, up = cube.axes()
     ahead = (np.arange(CROP_PX) - (CROP_PX - 1) / 2) * cube.edge_mm / EDGE_PX
     places = cube.middle_mm + ahead[None, :, None] * right - ahead[:, None, None] * up
     at = view.pixels(places.reshape(-1, 2)).reshape(CROP_PX, CROP_PX, 2)

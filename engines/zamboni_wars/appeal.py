@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from engines.appeal import instead
 from engines.verdict import Choice
@@ -25,12 +26,9 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             for move in sorted(legal, key=lambda move: _apart(move, ruled)):
                 pushed = f", the cover dice lie on {' and '.join(map(str, move.dice))}" if move.dice else ""
                 yield f"{state.to_move.capitalize()}'s Zamboni ended on {move.space}, looking {move.facing}{pushed}", move
-        case Roll() | Die():
+        case Roll() | Die() | Early():
             for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
-                yield f"The die showed {pips}", type(ruled)(pips)
-        case Early(player):
-            for pips in sorted(rules.PIPS, key=lambda pips: abs(pips - ruled.pips)):
-                yield f"The die showed {pips}", Early(player, pips)
+                yield f"The die showed {pips}", replace(ruled, pips=pips)
         case Hold() if isinstance(state.phase, Aiming):
             yield f"{state.to_move.capitalize()} fired at {state.phase.target}", Fire(state.phase.target)
         case Fire():
