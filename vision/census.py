@@ -11,8 +11,9 @@ from scipy.special import logit, softmax
 
 from table.boards import within
 from table.observation import SURE
+from table.pieces import PieceSize
 from table.setup import Setup
-from table.solids import Array
+from table.solids import POSES, Array
 from vision.areas import area
 from vision.colours import bodies_of
 from vision.guesses import guesses
@@ -84,6 +85,31 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
         left[colour] -= 1
         (kept if left[colour] >= 0 else beyond).append(spot)
     return kept, beyond
+
+
+def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
+    """The spots, two of one colour that are both read as one size, which piecepack pyramids never are, each tried as the sizes too that
+    none of its colour was read as: the second look may have had too little doubt to try them."""
+    result = list(spots)
+    outlines = [photo.silhouette(spot.best.solid) for spot in spots]
+    near = neighbours([spot.best for spot in spots], photo.setup)
+    read = [(int(spot.colours.argmax()), spot.best.size) for spot in spots]
+    for k, (spot, (colour, size)) in enumerate(zip(spots, read, strict=True)):
+        if read.count((colour, size)) > 1:
+            left = [one for one in photo.setup.sizes if (colour, one) not in read and all(one != other.guess.size for other in spot.tried)]
+            result[k] = _tried_as(spot, left, photo, [outlines[j] for j in near[k]])
+    return result
+
+
+def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]) -> Spot:
+    """The spot with these sizes tried too, standing or lying as it is best read."""
+    best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
+    itself, *others = (
+        on_edges(guesses(spot.looked, [size], pose, photo.camera.eye_mm, best.z_mm), photo, hidden_by, None)[0] for size in (best.size, *sizes)
+    )
+    level = spot.tried[0].evidence - itself.evidence
+    tried = (*spot.tried, *(replace(one, evidence=one.evidence + level) for one in others))
+    return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
 
 
 def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:

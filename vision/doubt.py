@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
+from table.pieces import PieceSize
 from table.solids import Array
 
 TWICE_MM = 0.22
@@ -29,3 +32,10 @@ def left_by_edges_mm(covariance: Array) -> float:
     """What edges left, 1 sigma along x or y, where `covariance` (2 or more, 2 or more) is told; the inverse of `as_told`."""
     told_mm = np.sqrt(max(float(np.trace(covariance[:2, :2])) / 2 - FLOOR_MM**2, 0.0))
     return float(max(TWICE_MM / 2 * (np.sqrt(1 + 4 * told_mm / TWICE_MM) - 1), told_mm / MOST_TIMES))
+
+
+def size_told(size: PieceSize, sizes: Collection[PieceSize], covariance: Array) -> float:
+    """The chance at most that a piece is of this size of a set, as the doubt about its place is told, `covariance` (3, 3): edges that may be
+    as far off as sizes are apart tell neither."""
+    apart_mm = min((abs(size.base_mm - other.base_mm) for other in sizes if other != size), default=np.inf)
+    return float(2 * ndtr(apart_mm / 2 / np.sqrt(np.trace(covariance[:2, :2]) / 2)) - 1)

@@ -9,7 +9,7 @@ from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from table.solids import Array
 from vision.camera import place_covariances, refocused
-from vision.doubt import as_told
+from vision.doubt import as_told, size_told
 from vision.frame import Frame
 from vision.photo import Photo
 from vision.reader import TableReader
@@ -74,15 +74,16 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
         told.append((one, None if one.under is None else len(told) - 1))
     middles = np.array([one.guess.solid.vertices_mm.mean(axis=0) for one, _ in told]).reshape(-1, 3)
     of_place = place_covariances(middles, photo.camera, photo.setup.camera)
-    return tuple(_piece(one, on, by_place, photo.setup.colours) for (one, on), by_place in zip(told, of_place, strict=True))
+    return tuple(_piece(one, on, by_place, photo.setup) for (one, on), by_place in zip(told, of_place, strict=True))
 
 
-def _piece(one: Reading, on: int | None, by_place: Array, colours: tuple[str, ...]) -> SeenPiece:
+def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenPiece:
     guess, best = one.guess, int(one.chances.argmax())
     covariance = as_told(one.covariance[:3, :3])
+    size_known = size_told(guess.size, setup.sizes, covariance)
     covariance[:2, :2] += by_place
     return SeenPiece(
-        colours[best],
+        setup.colours[best],
         guess.size.name,
         guess.pose,
         np.array([guess.x_mm, guess.y_mm]),
@@ -90,8 +91,8 @@ def _piece(one: Reading, on: int | None, by_place: Array, colours: tuple[str, ..
         guess.solid,
         covariance,
         colour_probability=float(one.chances[best]),
-        size_probability=one.size_probability,
+        size_probability=min(one.size_probability, size_known),
         pose_probability=one.probability,
         on=on,
-        rivals=tuple(_piece(other, on, by_place, colours) for other in one.rivals),
+        rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
     )

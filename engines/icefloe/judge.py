@@ -220,7 +220,8 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     wrong = violation(state, tried) if tried else None
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
-        asks = _ask_unseen(look, changes.gone)
+        lost = {name for floe in look.state.board.floes if floe.place in changes.lost for name in floe.pyramids}
+        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost])
         return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look), asks=asks)
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):
@@ -291,5 +292,7 @@ def _tried(look: Look, changes: _Changes) -> Movement | Slide | Removal | None:
     others = [name for name in gone if name not in floe.pyramids]
     if {*gone} - {*others} != {*floe.pyramids} or len(others) > 1:
         return None
+    if others and look.state.phase == "remove" and floe.tile == look.state.tile:
+        return None  # what is missing besides the tile that had to go is not seen, rather than gone with it
     under = board.under(others[0]) if others else None
     return Movement(others[0], under.place, floe.place) if under else Removal(floe.tile)

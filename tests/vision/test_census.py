@@ -9,15 +9,19 @@ import pytest
 
 from table.observation import SURE
 from table.pieces import load_piece_set
-from vision.census import as_many_as_there_are, one_of_each_size
+from vision.census import as_many_as_there_are, one_of_each_size, tried_as_what_is_left
+from vision.fiducials import locate
+from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.guesses import Guess
 from vision.hypothesis import Hypothesis
 from vision.observe import observe
+from vision.photo import Photo
+from vision.reader import lay_out
 from vision.render import Renderer
 from vision.scene_cases import random_case
 from vision.second_look import Looked
-from vision.spots import Laid, Spot, Tried, each_once
+from vision.spots import Laid, Spot, Tried, each_once, on_their_edges
 
 PIECEPACK = load_piece_set("piecepack").sizes
 
@@ -45,6 +49,21 @@ def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
     best, other = doubtful.tried
     assert (best.guess.size.name, other.guess.size.name) == ("B", "A")
     assert best.evidence - other.evidence == pytest.approx(8.0 - 1.0)
+
+
+def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
+    """One is cut short, as if it had only been tried as what another one of its colour is."""
+    case = random_case("icefloe", 60002)
+    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    sight = search(view_of(photo), case.setup.colours)
+    spots = list(on_their_edges(lay_out(sight, photo), photo, {}).values())
+    colours = [int(one.colours.argmax()) for one in spots]
+    k, other = next((k, j) for k, mine in enumerate(colours) for j, its in enumerate(colours) if k != j and mine == its)
+    (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
+    short = replace(true, guess=replace(true.guess, size=taken.guess.size))
+    told = tried_as_what_is_left([replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo)
+    assert [one.best.size.name for one in one_of_each_size(told, case.setup.colours)] == [one.best.size.name for one in spots]
 
 
 def test_more_pieces_than_letters_are_left_as_they_were_read():

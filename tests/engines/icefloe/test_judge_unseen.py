@@ -76,3 +76,14 @@ def test_something_unread_on_its_tile_may_be_it_and_is_gone_with_it(table):
 def test_nobody_is_asked_where_most_pyramids_are_not_there(table):
     state, pond = table
     assert game.judge(state, unseen(pond, *list(pond.stood)[:5]), pond.seen(), pond.board).asks is None
+
+
+def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
+    state, table = pond(line(phase="remove", mover="-", tile="Ma"))
+    before = table.seen()
+    table.sink("c2")
+    wrong = game.judge(state, unseen(table, "AC"), before, table.board)
+    assert isinstance(wrong, OutOfSync), "not an unlawful move of AC on to the tile that went"
+    assert "AC" in wrong.asks.said
+    assert "FA" not in wrong.asks.said
+    assert [choice.moves for choice in wrong.asks.choices if choice.moves] == [("remove Ma",)]
