@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from table.observation import SeenCounter
-from vision.finder import Sight
+from table.solids import Array
+from vision.finder import Found, Sight
 from vision.photo import Photo
 
 THICKNESS_SHARE = 0.15
 """Thickness of a counter against its diameter: its face is seen so much nearer to the camera than the board."""
-SURE_CHANCE = 0.4
+SURE_CHANCE, STILL_CHANCE = 0.4, 0.2
+"""A disc is told from the first chance on; where one was told in the picture before, from the same camera, it is from the second, however
+wide it seems."""
 DIAMETER_SHARE, ALL_SHARE = 0.3, 0.6
 """A disc whose diameter is off from most by more than the first share is no counter; by the second, most may be read too small or too large:
 the finder is seldom shown discs twice as wide as pieces."""
@@ -18,19 +23,25 @@ SIGMA_SHARE = 0.03
 """How well a counter's middle is known against its diameter, 1 sigma."""
 
 
-def counters(sight: Sight, photo: Photo) -> tuple[SeenCounter, ...]:
-    """The counters in sight; none where the game has none."""
+def counters(sight: Sight, photo: Photo, before: Sequence[SeenCounter] = ()) -> tuple[SeenCounter, ...]:
+    """The counters in sight; none where the game has none.  `before` are those of the same camera's picture before this one."""
     kind = photo.setup.game.counters
     if kind is None:
         return ()
     eye = photo.camera.eye_mm
     rise = 1 - THICKNESS_SHARE * kind.diameter_mm / eye[2]
-    discs = [one for one in sight.found if one.is_disc and one.disc_chance > SURE_CHANCE]
+    there = [np.array([one.x_mm, one.y_mm]) for one in before]
+
+    def still(one: Found, middle_mm: Array) -> bool:
+        return one.disc_chance > STILL_CHANCE and any(np.hypot(*(middle_mm - was)) < kind.diameter_mm / 2 for was in there)
+
+    discs = [one for one in sight.found if one.is_disc]
     off = np.log([one.base_mm / kind.diameter_mm for one in discs])
-    usual = float(np.clip(np.median(off), -ALL_SHARE, ALL_SHARE)) if discs else 0.0
+    sure = np.array([one.disc_chance > SURE_CHANCE for one in discs], bool)
+    usual = float(np.clip(np.median(off[sure]), -ALL_SHARE, ALL_SHARE)) if sure.any() else 0.0
     seen = []
-    for one, share in zip(discs, off, strict=True):
-        if abs(share - usual) < DIAMETER_SHARE:
-            x, y = eye[:2] + (one.middle_mm - eye[:2]) * rise
-            seen.append(SeenCounter(kind.colour, float(x), float(y), SIGMA_SHARE * kind.diameter_mm))
+    for one, share, is_sure in zip(discs, off, sure, strict=True):
+        middle = eye[:2] + (one.middle_mm - eye[:2]) * rise
+        if (is_sure and abs(share - usual) < DIAMETER_SHARE) or still(one, middle):
+            seen.append(SeenCounter(kind.colour, float(middle[0]), float(middle[1]), SIGMA_SHARE * kind.diameter_mm))
     return tuple(seen)

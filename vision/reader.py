@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.boards import Tiles
-from table.observation import SURE
+from table.observation import SURE, SeenCounter
 from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import POSES, Array, Pose
@@ -70,7 +70,8 @@ class TableReader:
         measured = on_their_edges(sure, photo, known)
         bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
         measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
-        self._last = _Last(last.photo if last else photo, seen, laid, measured, dice)
+        discs = counters(sight, photo, last.counters if last else ())
+        self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
         spots, beyond = as_many_as_there_are(list(measured.values()), setup)
         if setup.game.pieces == "piecepack":
             spots = one_of_each_size(tried_as_what_is_left(spots, photo), setup.colours)
@@ -83,7 +84,7 @@ class TableReader:
         left = unread(unexplained, doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))
         told = None if dice is None else tuple(map(told_die, dice))
-        return TableRead([_reading(spot) for spot in spots], counters(sight, photo), hand_over(sight, setup), left, tiles, told)
+        return TableRead([_reading(spot) for spot in spots], discs, hand_over(sight, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """Made once: the camera's picture of the empty table stays the same while it plays."""
@@ -103,6 +104,7 @@ class _Last:
     laid: list[Laid]
     spots: dict[Company, Spot]
     dice: list[Cube] | None
+    counters: tuple[SeenCounter, ...]
 
     def is_where(self, photo: Photo) -> bool:
         """Does a photograph show the same table from the same place?"""
