@@ -23,6 +23,7 @@ from table.errors import InputError
 from table.setup import Fiducials, Lens, rows_of
 from table.solids import Array
 from vision.camera import pose_of, project_with
+from vision.doubt import SIGMAS_A_MEDIAN
 from vision.fiducials import (
     BLOOM_PX,
     CLIPPED,
@@ -266,7 +267,7 @@ def _solve(state: Array, measured: _Measured, bloom_sigma: Array, noise: float, 
 
     found = least_squares(off, state, method="lm", x_scale="jac", max_nfev=3000)
     left = np.abs(_off(found.x, measured, size))
-    return np.asarray(found.x), max(1.4826 * float(np.median(left)), LEAST_NOISE_PX), np.asarray(found.jac)
+    return np.asarray(found.x), max(SIGMAS_A_MEDIAN * float(np.median(left)), LEAST_NOISE_PX), np.asarray(found.jac)
 
 
 def _check(state: Array, own: _Measured, marks: _Edges, fiducials: Fiducials, size: NDArray[np.intp]) -> None:

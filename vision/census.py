@@ -19,7 +19,7 @@ from vision.colours import bodies_of
 from vision.guesses import guesses
 from vision.photo import Photo
 from vision.rim import rim_gain
-from vision.spots import Spot, Tried, neighbours, on_edges
+from vision.spots import FAR_BEHIND, Spot, Tried, neighbours, on_edges
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -88,8 +88,8 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
 
 
 def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
-    """The spots, two of one colour that are both read as one size, which piecepack pyramids never are, each tried as the sizes too that
-    none of its colour was read as: the second look may have had too little doubt to try them."""
+    """The spots, two of one colour that are both read as one size, which piecepack pyramids are not unless somebody cheats, each tried as
+    the sizes too that none of its colour was read as: the second look may have had too little doubt to try them."""
     result = list(spots)
     outlines = [photo.silhouette(spot.best.solid) for spot in spots]
     near = neighbours([spot.best for spot in spots], photo.setup)
@@ -102,13 +102,14 @@ def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
 
 
 def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]) -> Spot:
-    """The spot with these sizes tried too, standing or lying as it is best read."""
+    """The spot with those of these sizes too for which not much less speaks, standing or lying as it is best read."""
     best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
     itself, *others = (
         on_edges(guesses(spot.looked, [size], pose, photo.camera.eye_mm, best.z_mm), photo, hidden_by, None)[0] for size in (best.size, *sizes)
     )
     level = spot.tried[0].evidence - itself.evidence
-    tried = (*spot.tried, *(replace(one, evidence=one.evidence + level) for one in others))
+    near = (replace(one, evidence=one.evidence + level) for one in others if one.evidence > itself.evidence - FAR_BEHIND)
+    tried = (*spot.tried, *near)
     return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
 
 

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.doubt import SIGMAS_A_MEDIAN
 from vision.frame import Image
 
 LEAST_SIGMA = 2.0
@@ -25,7 +26,7 @@ def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
     most = np.maximum(np.maximum(apart[..., 0], apart[..., 1]), apart[..., 2])
     blocks = _blocks(most[::EVERY_PX, ::EVERY_PX, None])[..., 0]
     middles = np.median(blocks, axis=1)
-    noises = 1.4826 * np.median(np.abs(blocks - middles[:, None]), axis=1)
+    noises = SIGMAS_A_MEDIAN * np.median(np.abs(blocks - middles[:, None]), axis=1)
     middle, noise = (float(np.quantile(some, STILL_SHARE)) for some in (middles, noises))
     return np.asarray(most > max(sigmas * LEAST_SIGMA, middle + sigmas * noise))
 

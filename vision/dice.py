@@ -21,6 +21,7 @@ from table.solids import Array
 from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat
 from vision.dice_look import chances
 from vision.dice_view import TopView, level_mm, top_view
+from vision.doubt import SIGMAS_A_MEDIAN
 from vision.photo import Photo
 
 COARSE, FINE = 20, 40
@@ -158,5 +159,5 @@ def _holds_something(view: TopView, corner: DiceCorner, beside: Cube | None = No
         here = here & (cv2.dilate(die, np.ones((shade, shade), np.uint8)) == 0)
     usual = np.median(view.shown[here], axis=0)
     apart = np.linalg.norm(view.shown - usual, axis=2)
-    spread = 1.4826 * float(np.median(apart[here]))
+    spread = SIGMAS_A_MEDIAN * float(np.median(apart[here]))
     return bool(np.count_nonzero(here & (apart > max(STRANGE, STRANGE_SPREADS * spread))) > STRANGE_SHARE * FINE**2)

@@ -12,6 +12,8 @@ from scipy.special import ndtr
 from table.pieces import PieceSize
 from table.solids import Array
 
+SIGMAS_A_MEDIAN = 1.4826
+"""Standard deviations of normal errors in the median of their sizes."""
 TWICE_MM = 0.22
 """The more doubt edges leave, the more what is seen differs from what is thought of it (haze, bent light, shadows), and edges err
 together: where they leave so much, twice as much is told."""

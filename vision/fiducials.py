@@ -19,6 +19,7 @@ from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
 from vision.camera import Pose, pose_of, project_posed
+from vision.doubt import SIGMAS_A_MEDIAN
 from vision.frame import Image
 from vision.light import read_light
 
@@ -161,7 +162,7 @@ def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Cam
         design = np.column_stack([by_pose, np.ones(len(owner)), owner[:, None] == np.arange(len(markers))])[good]
         residual = residual[good]
         left = residual - np.median(residual)
-        spread = max(1.4826 * float(np.median(np.abs(left))), 0.02)
+        spread = max(SIGMAS_A_MEDIAN * float(np.median(np.abs(left))), 0.02)
         weight = np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9))
         normal = design.T @ (design * weight[:, None])
         clipped = np.array([np.median(paper[good & (owner == k)]) > CLIPPED for k in range(len(markers))])

@@ -7,6 +7,7 @@ it has come to rest and differs from the one read last.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 from table.observation import SURE, Observation, Unusable
 from table.setup import Setup
 from vision.camera import outline_px, shift_over_board
-from vision.frame import Frame
+from vision.doubt import SIGMAS_A_MEDIAN
+from vision.frame import Frame, Image
 from vision.observe import observe
 from vision.reader import TableReader
 
-THUMB_PX = 480
-"""Width of the small grey pictures that are compared."""
+THUMB_PX, COLOUR_PX = 480, 320
+"""Width of the small pictures that are compared, the grey and about the coloured one."""
 CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
 """A small pixel and those around it, nine in all, have changed if they differ by this much on average, in grey levels and in standard
 deviations of one pixel's noise."""
@@ -33,8 +35,6 @@ EVERY_PX, FITS, LEAST_RANGE, LEAST_NOISE = 6, 3, 16.0, 1.0
 told where there are so many levels."""
 MOST_GAIN = 1.25
 """A picture that is so many times as bright is another one."""
-SIGMAS_A_MEDIAN = 1.4826
-"""Standard deviations of normal errors in the median of their sizes."""
 READ_AGAIN = 2
 """Where there is doubt so many more pictures of the same table are read: each has its own noise."""
 MOVED_PX = 2.0
@@ -43,8 +43,17 @@ NOT_AT_REST = "the picture has not come to rest yet"
 """Why a picture that changes is not read."""
 CHANGED_PIXELS = 6
 """So many changed pixels are a change; a small piece covers twenty."""
+COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
+"""The same of red, green or blue: a piece may be as light as what it lies on, and JPEG keeps colours only roughly."""
 
-Thumb = NDArray[np.float32]
+Grey = NDArray[np.float32]
+
+
+class Thumb(NamedTuple):
+    """What is compared of a picture: grey (h, w), means of what each pixel covers, and coloured (h', w', 3), single pixels of it."""
+
+    grey: Grey
+    colour: Image
 
 
 class Watch:
@@ -123,25 +132,37 @@ def _thumb(frame: Frame) -> Thumb:
     grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
     twice = cv2.resize(grey, (2 * THUMB_PX, 2 * height), interpolation=cv2.INTER_AREA)  # whole levels are too coarse for the noise of the small one
-    return np.asarray(cv2.resize(twice.astype(np.float32), (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
+    small = np.asarray(cv2.resize(twice.astype(np.float32), (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
+    every = max(1, round(grey.shape[1] / COLOUR_PX))
+    return Thumb(small, np.ascontiguousarray(frame.image[::every, ::every]))
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
     """Do two pictures show the same, but for noise, a common change of light and a tremble of the camera?"""
-    if a.shape != b.shape:
+    if a.colour.shape != b.colour.shape:
         return False
-    gain, offset, noise = _light(a[::EVERY_PX, ::EVERY_PX].ravel(), b[::EVERY_PX, ::EVERY_PX].ravel())
+    gain, offset, noise = _light(a.grey[::EVERY_PX, ::EVERY_PX].ravel(), b.grey[::EVERY_PX, ::EVERY_PX].ravel())
     if not 1 / MOST_GAIN < gain < MOST_GAIN:
         return False
+    apart = _beyond_tremble(a.grey, b.grey, gain, offset)
+    if np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) >= CHANGED_PIXELS:
+        return False
+    apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
+    noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
+    changed = (apart > np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)).any(axis=2)
+    return bool(np.count_nonzero(changed) < COLOUR_PIXELS)
+
+
+def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
+    """By how many levels pixels (h, w) or (h, w, 3) and those around them differ after a change of light, beyond what a tremble does to edges."""
     apart = b - np.minimum(gain * a + offset, WHITE)
     apart[(a >= CLIPPED) & (apart > 0)] = 0
-    apart = np.abs(cv2.blur(apart, (3, 3)))
     around = np.ones((3, 3), np.uint8)
     contrast = cv2.dilate(a, around) - cv2.erode(a, around)
-    return bool(np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise) + SHAKEN * contrast) < CHANGED_PIXELS)
+    return np.asarray(np.abs(cv2.blur(apart, (3, 3))) - SHAKEN * contrast, np.float32)
 
 
-def _light(a: Thumb, b: Thumb) -> tuple[float, float, float]:
+def _light(a: Grey, b: Grey) -> tuple[float, float, float]:
     """How much brighter pixels (n,) have become, as a factor and in levels, and the standard deviation of their noise."""
     dim = np.maximum(a, b) < CLIPPED
     a, b = (a[dim], b[dim]) if dim.any() else (a, b)

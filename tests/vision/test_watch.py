@@ -70,6 +70,16 @@ def test_a_piece_that_is_taken_away_is_a_change(table, light):
     assert not watch(taken(fewer, 2, light), setup).moving
 
 
+def test_a_piece_as_light_as_the_table_is_a_change(table):
+    """Red where green was, and as much of it as the eye sees."""
+    setup, full, _ = table
+    there = full.astype(float)
+    there[400:425, 600:625] += np.array([60.0, -60 * 0.299 / 0.587, 0.0])
+    watch = Watch()
+    watch(taken(there, 0), setup)
+    assert watch(taken(full, 1), setup).moving
+
+
 def test_a_table_is_still_only_since_the_last_change(table):
     setup, full, fewer = table
     watch = Watch()
