@@ -50,7 +50,7 @@ Grey = NDArray[np.float32]
 
 
 class Thumb(NamedTuple):
-    """What is compared of a picture: grey (h, w), means of what each pixel covers, and coloured (h', w', 3), single pixels of it."""
+    """What is compared of a picture: grey (h, w) and coloured (h', w', 3), means of what each pixel covers."""
 
     grey: Grey
     colour: Image
@@ -134,7 +134,9 @@ def _thumb(frame: Frame) -> Thumb:
     twice = cv2.resize(grey, (2 * THUMB_PX, 2 * height), interpolation=cv2.INTER_AREA)  # whole levels are too coarse for the noise of the small one
     small = np.asarray(cv2.resize(twice.astype(np.float32), (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
     every = max(1, round(grey.shape[1] / COLOUR_PX))
-    return Thumb(small, np.ascontiguousarray(frame.image[::every, ::every]))
+    rows, columns = (max(1, size // every) for size in grey.shape)
+    whole = frame.image[: rows * every, : columns * every]  # means over whole blocks are quick
+    return Thumb(small, np.asarray(cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA), np.uint8))
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
