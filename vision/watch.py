@@ -21,8 +21,8 @@ from vision.frame import Frame, Image
 from vision.observe import observe
 from vision.reader import TableReader
 
-THUMB_PX, COLOUR_PX = 480, 320
-"""Width of the small pictures that are compared, the grey and about the coloured one."""
+THUMB_PX, COLOUR_PX = 480, 280
+"""Width of the small grey picture that is compared; the coloured one is halved while it stays so wide."""
 CHANGED_LEVELS, CHANGED_SIGMAS = 3.0, 3.5
 """A small pixel and those around it, nine in all, have changed if they differ by this much on average, in grey levels and in standard
 deviations of one pixel's noise."""
@@ -129,14 +129,19 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
 
 
 def _thumb(frame: Frame) -> Thumb:
-    grey = cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY)
+    half = _halved(frame.image)
+    grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)  # whole levels are too coarse for the noise of the small one
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
-    twice = cv2.resize(grey, (2 * THUMB_PX, 2 * height), interpolation=cv2.INTER_AREA)  # whole levels are too coarse for the noise of the small one
-    small = np.asarray(cv2.resize(twice.astype(np.float32), (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32)
-    every = max(1, round(grey.shape[1] / COLOUR_PX))
-    rows, columns = (max(1, size // every) for size in grey.shape)
-    whole = frame.image[: rows * every, : columns * every]  # means over whole blocks are quick
-    return Thumb(small, np.asarray(cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA), np.uint8))
+    colour = half
+    while colour.shape[1] >= 2 * COLOUR_PX:
+        colour = _halved(colour)
+    return Thumb(np.asarray(cv2.resize(grey, (THUMB_PX, height), interpolation=cv2.INTER_AREA), np.float32), colour)
+
+
+def _halved(image: Image) -> Image:
+    """Each two by two pixels as one: quick, other sizes take many times as long."""
+    height, width = image.shape[0] // 2, image.shape[1] // 2
+    return np.asarray(cv2.resize(image[: 2 * height, : 2 * width], (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _same(a: Thumb, b: Thumb) -> bool:
@@ -151,8 +156,9 @@ def _same(a: Thumb, b: Thumb) -> bool:
         return False
     apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
-    changed = (apart > np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)).any(axis=2)
-    return bool(np.count_nonzero(changed) < COLOUR_PIXELS)
+    most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
+    alike = cv2.inRange(apart, np.full_like(most, -WHITE), most)
+    return alike.size - cv2.countNonZero(alike) < COLOUR_PIXELS
 
 
 def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:
