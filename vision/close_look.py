@@ -20,7 +20,6 @@ from table.solids import EDGES, Array, Pose, Solid
 from vision.finder import relative, taught
 from vision.frame import Image
 from vision.hypothesis import Hypothesis, cast_down, visible_faces
-from vision.paper import paper_light
 from vision.photo import SUB_BITS, Photo
 
 CROP_PX, BASE_PX = 96, 32.0
@@ -106,7 +105,7 @@ def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
 
 def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], NDArray[np.float32]]:
     """Where the crops of pieces lie, and what they show (n, 5, CROP_PX, CROP_PX) in 0..1: the picture, the outline and the edges."""
-    eye, paper = photo.camera.eye_mm, paper_light(photo.image, photo.camera, photo.setup)
+    eye, paper = photo.camera.eye_mm, photo.paper
     cuts = [straight(one.solid, one.pose, eye) for one in guesses]
     shown = np.empty((len(guesses), 5, CROP_PX, CROP_PX), np.float32)
     for seen, one, cut in zip(shown, guesses, cuts, strict=True):

@@ -142,6 +142,6 @@ def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> A
 def body_models(body: Body, ground: Array) -> tuple[Array, Array]:
     """Logarithms (m, 3) of the light that a colour may have over a ground (3,), and what each way of having it costs (m,)."""
     dye = (body.light / body.light.max()) ** 0.8
-    ways = [(haze, through) for haze in HAZE for through in (THROUGH[:1] if body.opaque else THROUGH)]
-    models = [np.log(haze + (1 - through) * body.light + through * dye * ground + FLOOR) for haze, through in ways]
-    return np.array(models), np.array([through + 12 * haze for haze, through in ways])
+    haze, through = np.array([(haze, through) for haze in HAZE for through in (THROUGH[:1] if body.opaque else THROUGH)]).T
+    light = haze[:, None] + (1 - through)[:, None] * body.light + through[:, None] * dye * ground
+    return np.log(light + FLOOR), through + 12 * haze

@@ -105,16 +105,15 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
 
 def votes(points: Samples, photo: Photo) -> Array:
     """Log likelihood ratio (n, s) of the edge's being at each of s places, PLACE_PX apart, to there being no edge in reach."""
-    search = _search()
-    at = points.at_px[:, None] + points.normal_px[:, None] * search.t[None, :, None]
+    search, count = _search(), len(points.at_px)
+    at = points.at_px[:, None] + points.normal_px[:, None] * search.t[:, None]
     light = photo.light(at)
-    root = (light / np.sqrt(light.mean(axis=1, keepdims=True) + np.float32(0.01))).transpose(0, 2, 1)
-    total = (root**2).sum(axis=2)
-    energy = (total[..., None] - ((root @ search.steps).reshape(*root.shape[:2], -1, 4) ** 2).sum(axis=3)).sum(axis=1)
-    plain = (total - ((root @ search.slope) ** 2).sum(axis=2)).sum(axis=1)
-    both = np.maximum(np.column_stack([energy, plain]), 0)
-    changes = np.flatnonzero(np.any(np.diff(points.ends, axis=0) != 0, axis=1)) + 1
-    for own in np.split(np.arange(len(both)), changes):
+    root = light / np.sqrt(np.einsum("ntc->nc", light)[:, None] / np.float32(len(search.t)) + np.float32(0.01))
+    total = np.einsum("ntc,ntc->n", root, root)[:, None]
+    explained = [np.square(root.transpose(0, 2, 1) @ basis).reshape(count, -1, places).sum(axis=1) for basis, places in search.bases]
+    both = np.maximum(total - np.concatenate(explained, axis=1), 0)
+    starts = np.flatnonzero(np.any(np.diff(points.ends, axis=0) != 0, axis=1)) + 1
+    for own in map(slice, [0, *starts], [*starts, count]):
         both[own] = cv2.blur(both[own], (1, POOL), borderType=cv2.BORDER_REPLICATE)
     chance = -0.5 * FREEDOM * np.log(both + LEAST_ENERGY)
     ratio = np.exp(np.minimum(chance[:, :-1] - chance[:, -1:], MOST))
@@ -168,23 +167,22 @@ def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Arr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """Distances (t,) of a profile's values; orthonormal bases, side by side, (t, 4 s) of what a blurred step between two slopes
-    explains at each of s places, and (t, 2) of what a slope without a step does."""
+    """Distances (t,) of a profile's values; and, each with the number of places s that it is for, orthonormal bases (t, 4 s) of what a blurred
+    step between two slopes explains at each place, the first vectors of all places first, and (t, 2) of what a slope without a step does."""
 
     t: Array
-    steps: NDArray[np.float32]
-    slope: NDArray[np.float32]
+    bases: tuple[tuple[NDArray[np.float32], int], ...]
 
 
 @cache
 def _search() -> _Search:
     t = np.arange(-REACH_PX - SIDE_PX, REACH_PX + SIDE_PX + 1e-9, STEP_PX)
-    bases = []
+    steps = []
     for place in np.arange(-REACH_PX, REACH_PX + 1e-9, PLACE_PX):
         up = ndtr((t - place) / BLUR_PX)
-        bases.append(np.linalg.qr(np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1))[0])
+        steps.append(np.linalg.qr(np.stack([1 - up, up, (1 - up) * (t - place), up * (t - place)], axis=1))[0])
     slope = np.linalg.qr(np.stack([np.ones_like(t), t], axis=1))[0]
-    return _Search(t, np.concatenate(bases, axis=1).astype(np.float32), slope.astype(np.float32))
+    return _Search(t, ((np.stack(steps, axis=2).reshape(len(t), -1).astype(np.float32), len(steps)), (slope.astype(np.float32), 1)))
 
 
 def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array, float]:

@@ -39,6 +39,8 @@ CLIPPED = 0.9
 """Paper brighter than this (linear light) is over-exposed, and its edges spread."""
 COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
 """What is expected of blooms, 1 sigma: common to all, and of one marker beyond that, exposed well or clipped."""
+STEPS, SETTLED_PX = 5, 0.01
+"""So many times the pose is fitted at most; it need not be again once that moves no edge by more than this."""
 FLOOR_PX = 0.03
 """What remains of lens and print when edge noise has averaged out; added to the pose's covariance."""
 
@@ -147,7 +149,7 @@ def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Cam
     owner = np.repeat(np.arange(len(markers)), 4 * SAMPLES_PER_SIDE)
     rvec, tvec = pose
     bloom = np.zeros(1 + len(markers))
-    for _ in range(5):
+    for _ in range(STEPS):
         edge_px, derivatives = project_posed(edge_mm, (rvec, tvec), lens)
         beside, _ = project_posed(edge_mm + normal_mm, (rvec, tvec), lens)
         step = beside - edge_px
@@ -172,6 +174,8 @@ def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Cam
         right[6:] -= tie * bloom
         change = np.linalg.solve(normal, right)
         rvec, tvec, bloom = rvec + change[:3], tvec + change[3:6], bloom + change[6:]
+        if np.abs(design @ change).max() < SETTLED_PX:
+            break
     rms = float(np.sqrt(np.average((residual - design @ change) ** 2, weights=weight)))
     covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + FLOOR_PX**2 * SAMPLES_PER_SIDE)
     rotation = np.asarray(cv2.Rodrigues(rvec)[0], float)
@@ -231,7 +235,8 @@ def edge_offsets(image: Image, edge_px: Array, normal_px: Array, reach_px: float
     # A part at a time, neighbours in the picture: light is decoded only around each.
     light = np.concatenate([read_light(image, part) for part in np.array_split(xy, -(-len(xy) // (4 * SAMPLES_PER_SIDE)))])
     profile = light @ LUMA
-    profile[((xy < 0) | (xy > np.array(image.shape[1::-1]) - 1)).any(axis=2)] = np.nan
+    x, y = xy[..., 0], xy[..., 1]
+    profile[(x < 0) | (y < 0) | (x > image.shape[1] - 1) | (y > image.shape[0] - 1)] = np.nan
     rise = np.diff(profile, axis=1)
     middle = (steps[:, 1:] + steps[:, :-1]) / 2
     quarter = max(2, steps.shape[1] // 5)

@@ -20,7 +20,6 @@ from table.solids import Array
 from vision.changes import changed
 from vision.frame import Image
 from vision.light import linear
-from vision.paper import paper_light
 from vision.photo import SUB_BITS, FlatView, Photo
 
 STEPS_A_BASE = 16
@@ -135,13 +134,13 @@ def relative(code: Image, paper: Array) -> Image:
 
 def light_of(code: Image) -> Array:
     """Linear light relative to white paper of a picture that `relative` made."""
-    return np.asarray(BRIGHTEST * (code / 255.0) ** 2.2)
+    return np.asarray(cv2.LUT(code, BRIGHTEST * (np.arange(256) / 255.0) ** 2.2))
 
 
 def view_of(photo: Photo) -> FlatView:
     """The table around the play area as it is searched, in light relative to the white paper of the fiducials."""
     view = photo.flat(min(size.base_mm for size in photo.setup.sizes) / STEPS_A_BASE)
-    return replace(view, code=relative(view.code, paper_light(photo.image, photo.camera, photo.setup)))
+    return replace(view, code=relative(view.code, photo.paper))
 
 
 def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None) -> Sight:

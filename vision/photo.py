@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from table.solids import Array, Solid, convex_hull
 from vision.camera import mm_per_pixel, project
 from vision.frame import Image
 from vision.light import Light, read_light
+from vision.paper import paper_light
 
 MARGIN_MM = 45.0
 """How far beyond the outline strays are looked for."""
@@ -48,7 +50,7 @@ class FlatView:
         return np.array([self.left_mm, self.top_mm]) + self.step_mm * pixels * [1, -1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Photo:
     """A picture, the camera's place and the table that it shows."""
 
@@ -63,6 +65,11 @@ class Photo:
     def light(self, pixels: Array) -> Light:
         """Linear light (n, m, 3) at pixels (n, m, 2)."""
         return read_light(self.image, pixels)
+
+    @cached_property
+    def paper(self) -> Array:
+        """Linear light (3,) of white paper, as the fiducials show it."""
+        return paper_light(self.image, self.camera, self.setup)
 
     def silhouette(self, solid: Solid) -> Array:
         """Outline (n, 2) of a solid in the picture, counter-clockwise in (column, row)."""

@@ -8,7 +8,6 @@ from table.solids import Array, Solid
 from vision.areas import outside
 from vision.colours import FLOOR, LOOKS, MOST_APART, PIXELS, Body, colour_distances
 from vision.light import linear
-from vision.paper import paper_light
 from vision.photo import Photo
 
 CLEAR_PX = 1.0
@@ -38,7 +37,7 @@ def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: li
     rim, ring = free & (out < -CLEAR_PX) & (away > CLEAR_PX), free & (out > NOT_NEAR_PX) & (away > NOT_NEAR_PX)
     if min(rim.sum(), ring.sum()) < LEAST_PX:
         return 0.0
-    light = linear(code) / paper_light(photo.image, photo.camera, photo.setup)
+    light = linear(code) / photo.paper
     seen, ground = light[rim], light[ring]
     of_body = colour_distances(seen, np.median(ground, axis=0), (body,))[:, 0]
     of_above, of_ground = _distances(seen, light[away < -CLEAR_PX]), _distances(seen, SHADED * ground)

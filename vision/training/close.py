@@ -20,7 +20,6 @@ from vision.close_look import LOG_SCALES, OFF, SHIFT, SLANTS, TURN, Straight, dr
 from vision.edges import snap
 from vision.finder import relative
 from vision.hypothesis import Hypothesis
-from vision.paper import paper_light
 from vision.photo import FlatView, Photo
 from vision.scene_tables import Kind
 from vision.training.boards import photographs
@@ -82,7 +81,7 @@ def board_pieces(seed: int) -> Iterator[Near]:
     rng = np.random.default_rng([seed, 19])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
-        yield from _near(placed, photo, paper_light(photo.image, photo.camera, photo.setup), rng)
+        yield from _near(placed, photo, photo.paper, rng)
 
 
 def _near(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:

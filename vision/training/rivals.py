@@ -15,7 +15,6 @@ from vision.census import habit_of
 from vision.close_look import BASE_PX, straight
 from vision.finder import search, view_of
 from vision.hypothesis import cast_down
-from vision.paper import paper_light
 from vision.photo import FlatView, Photo
 from vision.reader import lay_out
 from vision.scene_tables import Kind
@@ -58,7 +57,7 @@ def board_places(seed: int) -> Iterator[Place]:
     rng = np.random.default_rng([seed, 29])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
-        paper = paper_light(photo.image, photo.camera, photo.setup)
+        paper = photo.paper
         there = [(place.piece.solid, place.pose) for place in layout.placed]
         for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
             true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
