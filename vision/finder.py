@@ -97,8 +97,8 @@ class Sight:
     """The view that was searched, in light relative to white paper; what was found in it, the surest first; and masks
     (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and where a hand or an arm does.
 
-    `answer` is the network's, `seen` the picture (h, w, 3) that it rests on, part of which may be older than the view, and `fresh`
-    (h, w) where it is not.
+    `answer` is the network's, `seen` the picture (h, w, 3) that later ones are compared with, part of which may be older than the view, and
+    `fresh` (h, w) where it is not.
     """
 
     view: FlatView
@@ -146,7 +146,8 @@ def view_of(photo: Photo) -> FlatView:
 def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None) -> Sight:
     """All that the network sees in a view; `colours` are those that pieces may have.
 
-    `before` is what it saw in a view of the same place: it looks only where something has changed since.
+    `before` is what it saw in a view of the same place: it looks only where something has changed since, or, where nothing has at all, at all
+    once more, as another picture has other noise.
     """
     around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
     windows = None
@@ -156,6 +157,8 @@ def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None
     if before is None or windows is None:
         fresh = np.ones(view.code.shape[:2], bool)
         seen, answer = view.code, _run(view.code)
+    elif not windows:
+        seen, answer = before.seen, _run(view.code)
     else:
         seen, answer = np.where(fresh[..., None], view.code, before.seen), before.answer.copy()
         for window in windows:

@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.observation import SURE, Observation, Unusable
+from table.clearance import clearance
+from table.observation import SURE, Observation, SeenPiece, Unusable
 from table.setup import Setup
 from vision.camera import outline_px, shift_over_board
 from vision.doubt import SIGMAS_A_MEDIAN
@@ -37,12 +38,14 @@ MOST_GAIN = 1.25
 """A picture that is so many times as bright is another one."""
 READ_AGAIN = 2
 """Where there is doubt so many more pictures of the same table are read: each has its own noise."""
+APART_SIGMAS = 4.0
+"""Readings of a piece that are farther apart than this, in place and heading, are not one."""
 MOVED_PX = 2.0
 """A camera has moved if a corner of the board is seen so far from where it was."""
 NOT_AT_REST = "the picture has not come to rest yet"
 """Why a picture that changes is not read."""
 CHANGED_PIXELS = 6
-"""So many changed pixels are a change; a small piece covers twenty."""
+"""So many changed pixels in one spot are a change; a small piece covers twenty."""
 COLOUR_LEVELS, COLOUR_PIXELS = 10.0, 4
 """The same of red, green or blue: a piece may be as light as what it lies on, and JPEG keeps colours only roughly."""
 
@@ -91,12 +94,15 @@ class Watch:
         return self._told(seen, frame)
 
     def _read_again(self, before: Observation, frame: Frame, setup: Setup, reference: Frame | None) -> Observation:
-        """The surer one of two readings of a table on which nothing has changed."""
+        """The surer one of two readings of a table on which nothing has changed, with what the other says otherwise of pieces in doubt."""
         self._more -= 1
         again = observe(frame, setup, reference, self._reader)
-        if not isinstance(again, Observation) or again.hand or _doubt(again) >= _doubt(before) or _things(again) < _things(before):
+        if not isinstance(again, Observation) or again.hand or _things(again) < _things(before):
             return before
-        return replace(again, notes=before.notes)
+        surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
+        pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
+        same = all(one is piece for one, piece in zip(pieces, surer.pieces, strict=True))
+        return replace(surer, pieces=surer.pieces if same else pieces, notes=before.notes)
 
     def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
         """What was read of this picture, or of one like it before, as it is told now."""
@@ -111,6 +117,27 @@ class Watch:
 def _doubt(seen: Observation) -> float:
     """What is not read at all, and of how many pieces it is in doubt whether and how they lie."""
     return len(seen.unread_mm) + sum(1 - piece.pose_probability for piece in seen.pieces if piece.pose_probability < SURE)
+
+
+def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
+    """A piece that is in doubt may be what another picture of the same table shows in its place."""
+    if piece.pose_probability >= SURE or not others:
+        return piece
+    apart = [float(np.linalg.norm(other.solid.vertices_mm.mean(axis=0) - piece.solid.vertices_mm.mean(axis=0))) for other in others]
+    other = others[int(np.argmin(apart))]
+    if clearance(piece.solid, other.solid).mm > 0 or any(_lies_as(one, other) for one in (piece, *piece.rivals)):
+        return piece
+    return replace(piece, rivals=(*piece.rivals, other))
+
+
+def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
+    """Are two readings one, for all that they doubt?"""
+    if (piece.size, piece.pose) != (other.size, other.pose):
+        return False
+    period_deg = 90.0 if piece.pose == "upright" else 360.0
+    turn_deg = (other.heading_deg - piece.heading_deg + period_deg / 2) % period_deg - period_deg / 2
+    away, doubt = np.array([*(other.base_mm - piece.base_mm), turn_deg]), piece.covariance + other.covariance
+    return float(away @ np.linalg.solve(doubt, away)) < APART_SIGMAS**2
 
 
 def _things(seen: Observation) -> int:
@@ -152,13 +179,18 @@ def _same(a: Thumb, b: Thumb) -> bool:
     if not 1 / MOST_GAIN < gain < MOST_GAIN:
         return False
     apart = _beyond_tremble(a.grey, b.grey, gain, offset)
-    if np.count_nonzero(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) >= CHANGED_PIXELS:
+    if _largest(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) >= CHANGED_PIXELS:
         return False
     apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
     most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
-    alike = cv2.inRange(apart, np.full_like(most, -WHITE), most)
-    return alike.size - cv2.countNonZero(alike) < COLOUR_PIXELS
+    return _largest(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0) < COLOUR_PIXELS
+
+
+def _largest(changed: NDArray[np.bool_]) -> int:
+    """Pixels of the largest spot of those (h, w) that have changed: a camera that trembles changes a pixel here and one there."""
+    _, _, spots, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8))
+    return int(spots[1:, cv2.CC_STAT_AREA].max(initial=0))
 
 
 def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:

@@ -178,25 +178,30 @@ class Look:
 def look(seen: Observation, before: Observation | None, board: Coasters) -> Look:
     """What an observation says of a board; pieces outside of all spaces are out of play."""
     nests, up = [], []
-    for piece in map(_flat_if_it_may_be, seen.pieces):
-        sigma_mm = float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
-        spaces = _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm), board)
+    for piece, *others in map(_ways_to_lie, seen.pieces):
+        spaces = tuple(dict.fromkeys(space for way in (piece, *others) for space in _spaces_of(way, board)))
         if piece.pose != "lying":
             up.append(piece)
         elif spaces:
             sure = piece.colour_probability >= SURE
             sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
-            nests.append(Nest(piece.colour, sure, spaces, _facings(piece), LAYERS_OF.get(piece.size, 0), sized, piece))
+            facings = tuple(dict.fromkeys(facing for way in (piece, *others) for facing in _facings(way)))
+            nests.append(Nest(piece.colour, sure, spaces, facings, LAYERS_OF.get(piece.size, 0), sized, piece))
     dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
     unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
 
 
-def _flat_if_it_may_be(piece: SeenPiece) -> SeenPiece:
-    """The piece, or, where it is not sure how it lies, flat on a side, as nests lie."""
-    if piece.pose == "lying" or piece.pose_probability >= SURE:
-        return piece
-    return next((rival for rival in piece.rivals if rival.pose == "lying"), piece)
+def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
+    """How a piece may lie flat on a side, as nests lie, the likeliest first; as it is where it surely does not, or no such way is known."""
+    if piece.pose != "lying" and piece.pose_probability >= SURE:
+        return (piece,)
+    return tuple(way for way in (piece, *piece.rivals) if way.pose == "lying") or (piece,)
+
+
+def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
+    sigma_mm = float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
+    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm), board)
 
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:

@@ -100,8 +100,11 @@ def reads(table, monkeypatch):
     setup, full, _ = table
     seen = Watch()(taken(full, 0), setup)
 
-    def script(*told, less=()):
-        pieces = [tuple(replace(piece, pose_probability=sure) for piece in seen.pieces) for sure in told]
+    def script(*told, less=(), turned=()):
+        def piece(one, k, sure):
+            return replace(one, pose_probability=sure, pose="lying", heading_deg=(one.heading_deg + 180 * (k in turned)) % 360, rivals=())
+
+        pieces = [tuple(piece(one, k, sure) for one in seen.pieces) for k, sure in enumerate(told)]
         left = [replace(seen, pieces=one[1:] if k in less else one) for k, one in enumerate(pieces)]
         monkeypatch.setattr("vision.watch.observe", lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms))
         watch = Watch()
@@ -125,3 +128,23 @@ def test_the_surest_of_three_readings_stands(reads):
 def test_a_reading_that_overlooks_a_piece_is_not_a_surer_one(reads):
     told, _ = reads(0.6, 0.9, 0.7, less=(1,))
     assert [(len(pieces), pieces[0].pose_probability) for pieces in told[1:3]] == [(len(told[0]), 0.6), (len(told[0]), 0.7)]
+
+
+def test_what_another_reading_says_otherwise_of_a_piece_in_doubt_is_told_besides(reads):
+    """Whoever judges must not take the one for true because it came first."""
+    told, _ = reads(0.8, 0.8, 0.8, turned=(1,))
+    assert [rival.heading_deg for rival in told[0][0].rivals] == []
+    (rival,) = told[-1][0].rivals
+    assert rival.heading_deg == pytest.approx((told[0][0].heading_deg + 180) % 360)
+    assert told[-1] is told[-2], "and told once"
+
+
+def test_a_surer_reading_is_told_with_what_was_read_before(reads):
+    told, _ = reads(0.6, 0.9, 0.9, turned=(1, 2))
+    assert told[-1][0].pose_probability == 0.9
+    assert [rival.heading_deg for rival in told[-1][0].rivals] == [pytest.approx(told[0][0].heading_deg)]
+
+
+def test_a_reading_that_is_sure_has_no_rivals(reads):
+    told, _ = reads(0.6, 0.99, turned=(1,))
+    assert [piece.rivals for piece in told[-1]] == [()] * len(told[-1])
