@@ -22,6 +22,8 @@ from table.observation import SURE, SeenPiece
 
 LEAN_MM = 3.0
 """Pieces that are read this near to each other may touch."""
+SURELY_ANOTHERS = 0.9999
+"""So sure a colour must be that somebody is told to have thrown out of turn: that happens hardly more often than that a colour is misread."""
 UNREAD_MM = 40.0
 """Something unread this near to where a piece lay may be that piece."""
 
@@ -199,7 +201,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, "Put it right.")
     read = _in_their_colour(look, piece, player) if len(look.new) == 1 else []
-    if read and piece.colour_probability < SURE:
+    if read and piece.colour_probability < SURELY_ANOTHERS:
         choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
         said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
         choices.append(Choice(f"It is {colour}: take it back", ()))
@@ -235,7 +237,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return _decide(look, player, read, lost, _evidence(look))
     if look.gone or look.elsewhere:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
-    if len(look.out) == 1 and look.out[0].colour_probability < SURE:
+    if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(look, look.out[0].colour, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)

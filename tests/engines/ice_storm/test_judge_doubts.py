@@ -197,6 +197,7 @@ def test_a_colour_that_is_not_sure(table, lie, play):
     assert (asked.code, asked.said) == ("storm.colour", "Is the new piece black or red? It is black's throw.")
     assert [choice.moves for choice in asked.choices] == [("throw black g7",), ()]
     assert play(state, before, lie("black", 320, 320).piece(colour_probability=0.8)).moves == ("throw black g7",)
+    assert play(state, before, replace(doubtful, colour_probability=0.9995)).code == "storm.colour", "glossy pieces look white, and surely"
     assert play(state, before, replace(doubtful, colour_probability=1.0)).code == "storm.throw.turn"
     seen = replace(before, pieces=(table.pieces["green1"].piece(colour_probability=0.7),))
     seen = replace(seen, pieces=(replace(seen.pieces[0], colour="red"),))
