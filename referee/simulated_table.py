@@ -176,7 +176,10 @@ class Tabletop:
         target = self.target
         if target is None or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01 or any(stands_on(piece, target) for piece in self.pieces):
             return None
-        solid = on_top(self._size, target.solid, float(rng.uniform(0, 90)))
+        # Square shells sit on one another with their faces flush, in any of four ways.
+        ahead = target.solid.vertices_mm[1] - target.solid.vertices_mm[0]
+        turn = float(np.degrees(np.arctan2(ahead[1], ahead[0])) + 90.0 * (rng.uniform(0, 360) // 90))
+        solid = on_top(self._size, target.solid, turn)
         if not self._free(solid, besides=target):
             return None
         return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
