@@ -206,12 +206,14 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
     """With what people said against the picture when the table was ruled on last: where a nest lies that was not seen, and that none lies
-    where one too many was.  A table on which most were not seen says nothing."""
+    where one too many was, or one that did not seem to lie flat.  A table on which most were not seen says nothing."""
     if before is None:
         return found
-    then = look(before, None, board).differs(state)
+    ruled = look(before, None, board)
+    then = ruled.differs(state)
     held = frozenset(then.gone if mostly_seen(then.gone, len(state.left)) else ())
-    return replace(found.without(then.strange), held=held)
+    up = tuple(piece for piece in found.up if not any(_touch(piece, old) for old in ruled.up))
+    return replace(replace(found, up=up).without(then.strange), held=held)
 
 
 @dataclass(frozen=True, slots=True)
