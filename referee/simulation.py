@@ -242,8 +242,8 @@ def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...
     if not layouts:
         return (-len(truth.lies),)
     said = layouts[-1]
-    if said.leaders != truth.leaders:
+    if said.leaders != truth.leaders or len(said.lies) != len(truth.lies):
         return (-NEVER,)
     points = [said.points(leader) == truth.points(leader) for leader in truth.leaders]
     order = sum(a.colour == b.colour for a, b in zip(said.lies, truth.lies, strict=False))
-    return (-abs(len(said.lies) - len(truth.lies)), sum(points), order)
+    return (sum(points), order)

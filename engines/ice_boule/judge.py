@@ -227,7 +227,7 @@ def _nothing_new(found: Look) -> Verdict:
         for _, reading in _sizes(found, player, k)
     ]
     said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
-    return ask(found, "boule.moved", said, PLAY, [out, *swapped], "Nobody threw: put the pieces back where they were")
+    return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
 
 def _one_new(found: Look, colour: str) -> Verdict:
