@@ -290,40 +290,6 @@ def test_nobody_is_refused_anything_because_of_a_doubtful_reading(at):
         assert game.judge(evening.state, near, evening.before, table.BOARD).moves == ("c6 E",), "the rules help"
 
 
-def test_what_may_lie_flat_is_taken_to_if_a_legal_move_explains_it(at):
-    """The camera is in two minds whether it leans on something."""
-    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
-    table = evening.table
-    others = [table.read(player, *table.nests[player]) for player in ("red", "blue")]
-
-    def judge(space, facing, sure, *rivals):
-        flat = table.read("yellow", *table.place(Space.parse(space), facing), 3, pose_probability=1 - sure)
-        leaning = replace(flat, pose="leaning", pose_probability=sure, rivals=(flat,) if rivals else ())
-        return game.judge(evening.state, replace(table.seen(), pieces=(*others, leaning)), evening.before, table.BOARD)
-
-    assert judge("c6", "E", 0.6, "lying").moves == ("c6 E",)
-    assert judge("c6", "E", 0.6).code == "zamboni.doubt", "nothing says that it may lie flat"
-    assert judge("e3", "N", 0.6, "lying").code == "zamboni.doubt", "nobody is refused anything because of it"
-    assert judge("c6", "E", 0.99, "lying").said == "Lay yellow's Zamboni flat on a side, its tip where it looks."
-
-
-def test_a_nest_that_may_look_another_way_is_asked_about_unless_the_rules_tell(at):
-    """Two pictures of the same table were read otherwise."""
-    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
-    table = evening.table
-    others = [table.read(player, *table.nests[player]) for player in ("red", "blue")]
-
-    def judge(*ways):
-        seems, *rivals = (table.read("yellow", *table.place(Space.parse(space), facing), 3, pose_probability=0.8) for space, facing in ways)
-        seen = replace(table.seen(), pieces=(*others, replace(seems, rivals=tuple(rivals))))
-        return game.judge(evening.state, seen, evening.before, table.BOARD)
-
-    asked = judge(("b6", "N"), ("b6", "SW"))
-    assert isinstance(asked, Ambiguous)
-    assert [choice.moves for choice in asked.choices] == [("b6 N",), ("b6 SW",)]
-    assert judge(("b6", "E"), ("b6", "N")).moves == ("b6 N",), "to look E in b6 would leave a point unspent"
-
-
 def test_a_nest_that_nobody_had_a_reason_to_touch_is_taken_to_lie_as_it_lay(at):
     """It is read badly where it lay: the others play on, and what is kept is how it was read when it was read well."""
     evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")

@@ -75,27 +75,6 @@ def test_a_hit_on_a_nest_that_is_not_seen_is_asked_about(at):
     assert [choice.moves for choice in judge(evening, without(evening, "red")).asks.choices] == [(), ("take red",), ()]
 
 
-def up(evening, player, sure=1.0):
-    """The table as it is seen when the camera takes this player's nest for one that leans."""
-    seen = evening.table.seen()
-    return replace(seen, pieces=tuple(replace(one, pose="leaning", pose_probability=sure) if one.colour == player else one for one in seen.pieces))
-
-
-def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
-    for sure in (1.0, 0.6):
-        evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
-        asked = judge(evening, up(evening, "red", sure)).asks
-        assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), (("take red",), False), ((), False)]
-        evening = at(LINE + "move 2")
-        said = up(evening, "red", sure)
-        assert judge(evening, said, said).said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S).")
-        evening.table.drive("yellow", Space.parse("c6"), "E")
-        assert judge(evening, up(evening, "red", sure), said).moves == ("c6 E",)
-        evening.table.drive("red", Space.parse("d3"), "N")
-        assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), "it was moved, and must be told anew"
-        assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, "it may have driven already"
-
-
 def test_who_may_have_driven_before_the_roll_was_told_is_not_asked(at):
     evening = at(LINE + "roll")
     assert judge(evening, without(evening, "yellow")).asks is None
