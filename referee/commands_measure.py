@@ -24,6 +24,7 @@ from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
 from table.setup import Setup, load_table
+from table.solids import REPEATS_DEG
 from vision.cameras.files import read_image
 from vision.frame import Image
 from vision.observe import observe as observe_frame
@@ -156,7 +157,7 @@ def _print_pieces(seen: Observation) -> None:
         table.add_column(heading, justify="right" if "," in heading else "left", no_wrap=heading != "remarks")
     for piece, off_board in [(piece, False) for piece in seen.pieces] + [(piece, True) for piece in seen.off_board]:
         sigmas = np.sqrt(np.diag(piece.covariance))
-        values = (*piece.base_mm, piece.heading_deg % (90 if piece.pose == "upright" else 360))
+        values = (*piece.base_mm, piece.heading_deg % REPEATS_DEG[piece.pose])
         numbers = [with_margin(float(value), float(sigma)) for value, sigma in zip(values, sigmas, strict=True)]
         table.add_row(f"{piece.colour} {piece.size}", piece.pose, *numbers, ", ".join(_remarks(piece, seen, off_board)))
     for counter in seen.counters:

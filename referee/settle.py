@@ -12,7 +12,6 @@ from scipy.optimize import linear_sum_assignment
 
 from engines.still import STILL_MM
 from table.observation import Observation, SeenCounter, SeenDie, SeenPiece
-from table.solids import Array
 
 HOLD_MS = 500
 EARLY = 0.04
@@ -129,10 +128,8 @@ def _pair_up(ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thi
 
 def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
     doubt = a.covariance + b.covariance
-    step: Array = np.asarray(b.base_mm, float) - np.asarray(a.base_mm, float)
-    turn_deg = b.heading_deg - a.heading_deg
-    repeats_deg = 90.0 if a.pose == "upright" else 360.0
-    turn_deg -= repeats_deg * round(turn_deg / repeats_deg)
+    away = b.away_from(a)
+    step, turn_deg = away[:2], away[2]
     doubted = float(step @ np.linalg.solve(doubt[:2, :2] + _TINY_MM2, step)) <= DOUBT**2
     still = doubted or float(step @ step) <= STILL_MM**2
     return still and abs(turn_deg) <= max(STILL_DEG, DOUBT * float(np.sqrt(doubt[2, 2])))

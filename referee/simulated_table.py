@@ -14,7 +14,7 @@ from table.pieces import PieceSize, load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
 from table.solids import Array, Solid, lying, on_top, upright
 from vision.scene import ALWAYS_OPAQUE, Lamp, ScenePiece, Sensor, Stage, Surface, look_at
-from vision.scene_poses import is_free, moved, slid_against
+from vision.scene_poses import flush_deg, is_free, moved, slid_against
 from vision.scene_tables import square_marker
 
 GROUND_MM = (600.0, 450.0)
@@ -176,10 +176,7 @@ class Tabletop:
         target = self.target
         if target is None or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01 or any(stands_on(piece, target) for piece in self.pieces):
             return None
-        # Square shells sit on one another with their faces flush, in any of four ways.
-        ahead = target.solid.vertices_mm[1] - target.solid.vertices_mm[0]
-        turn = float(np.degrees(np.arctan2(ahead[1], ahead[0])) + 90.0 * (rng.uniform(0, 360) // 90))
-        solid = on_top(self._size, target.solid, turn)
+        solid = on_top(self._size, target.solid, flush_deg(target.solid, rng))
         if not self._free(solid, besides=target):
             return None
         return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))

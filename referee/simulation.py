@@ -22,6 +22,7 @@ from table.setup import Setup
 from table.solids import Array, Solid, leaning, on_top, upright
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.scene import Scene, ScenePiece
+from vision.scene_poses import flush_deg
 
 FLIGHT_MS, SWEEP_MS = 400, 300
 """How long a piece takes to fly, a handful of pieces to be gathered."""
@@ -151,7 +152,7 @@ class Players:
         """An arm sets up a catapult on the line, the projectile flies off it, and lies where `after` has it."""
         size, place = self.setup.sizes[-1], self._people.seat_mm(player)
         centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
-        projectile = on_top(size, centrifuge, float(self._rng.uniform(-10, 10)))
+        projectile = on_top(size, centrifuge, flush_deg(centrifuge, self._rng))
         yield from self._people.reach(player, np.array([place[0], LINE_MM - 12, 25.0]))
         catapult = self.table.piece(player, centrifuge)
         self._loose = (catapult, self.table.piece(colour, projectile))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from table.solids import Array, Pose, Solid
+from table.solids import REPEATS_DEG, Array, Pose, Solid
 
 FORMAT = "rinkside-observation/1"
 SURE = 0.98
@@ -36,7 +36,7 @@ class SeenPiece:
     on: int | None = None
     """Index in `Observation.pieces` of the piece that this one stands on."""
     rivals: tuple[SeenPiece, ...] = ()
-    """What else it may be, of another size or pose, the likeliest first: all that one is not sure enough to leave out."""
+    """What else it may be, of another size or pose or lying otherwise, the likeliest first: all that one is not sure enough to leave out."""
 
     @property
     def tip_mm(self) -> Array:
@@ -50,6 +50,12 @@ class SeenPiece:
             return self.solid.vertices_mm[:4, :2]
         footprint = self.solid.footprint_mm()
         return footprint if len(footprint) >= 3 else self.solid.plan_mm()
+
+    def away_from(self, other: SeenPiece) -> Array:
+        """Difference (3,) in x_mm, y_mm and heading_deg, the heading by the shorter way round."""
+        turned_deg, period_deg = self.heading_deg - other.heading_deg, REPEATS_DEG[self.pose]
+        x, y = np.asarray(self.base_mm, float) - other.base_mm
+        return np.array([x, y, turned_deg - period_deg * round(turned_deg / period_deg)])
 
     def __str__(self) -> str:
         x, y = self.base_mm

@@ -18,6 +18,8 @@ from table.pieces import PieceSize
 Array = NDArray[np.float64]
 Pose = Literal["upright", "lying", "leaning"]
 POSES: tuple[Pose, ...] = ("upright", "lying", "leaning")
+REPEATS_DEG: dict[Pose, float] = {"upright": 90.0, "lying": 360.0, "leaning": 360.0}
+"""Turned by this a piece looks the same again."""
 
 TIP = 4
 BASE = (0, 3, 2, 1)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from table.pieces import PieceSize
-from table.solids import FACES, Array, Pose, Solid, convex_hull, lying, tipped, upright
+from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
 """Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
@@ -44,9 +44,8 @@ class Hypothesis:
 
     def away_from(self, other: Hypothesis) -> Array:
         """Difference (3,) in x_mm, y_mm and heading_deg, the heading by the shorter way round."""
-        period = 90.0 if self.pose == "upright" else 360.0
-        apart = self.parameters[:3] - other.parameters[:3]
-        apart[2] -= period * round(apart[2] / period)
+        apart, period_deg = self.parameters[:3] - other.parameters[:3], REPEATS_DEG[self.pose]
+        apart[2] -= period_deg * round(apart[2] / period_deg)
         return apart
 
     def at(self, parameters: Array) -> Hypothesis:

@@ -7,7 +7,7 @@ import numpy as np
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.setup import Setup
-from table.solids import Array
+from table.solids import REPEATS_DEG, Array
 from vision.camera import place_covariances, refocused
 from vision.doubt import as_told, size_told
 from vision.frame import Frame
@@ -87,7 +87,7 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         guess.size.name,
         guess.pose,
         np.array([guess.x_mm, guess.y_mm]),
-        guess.heading_deg % (90.0 if guess.pose == "upright" else 360.0),
+        guess.heading_deg % REPEATS_DEG[guess.pose],
         guess.solid,
         covariance,
         colour_probability=float(one.chances[best]),

@@ -52,6 +52,12 @@ def slid_against(solid: Solid, other: Solid, share: float = 1.0) -> Solid | None
     return moved(solid, share * x * low, share * y * low)
 
 
+def flush_deg(below: Solid, rng: np.random.Generator) -> float:
+    """A heading for a shell over the tip of a piece that stands: square shells sit with their faces flush, in any of four ways."""
+    ahead = below.vertices_mm[1] - below.vertices_mm[0]
+    return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) + 90.0 * float(rng.uniform(0, 360) // 90)
+
+
 def leaning_on(size: PieceSize, edge_mm: Array, heading_deg: float, support: Solid, z_mm: float = 0.0) -> Solid | None:
     """A piece with a base edge on the table at `edge_mm` (2,), fallen along its heading on to `support`; None if it cannot.
 

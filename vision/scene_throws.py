@@ -14,7 +14,7 @@ from table.setup import Setup
 from table.solids import Array, Pose, Solid, lying, on_top, upright
 from vision.scene import ALBEDO, ALWAYS_OPAQUE, Rgb, ScenePiece
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import is_free, leaning_on, slid_against
+from vision.scene_poses import flush_deg, is_free, leaning_on, slid_against
 
 Role = Literal["target", "projectile", "reserve", "thrown", "stray", "ship", "zamboni", "pyramid"]
 AT_REST: tuple[Role, ...] = ("reserve", "stray")
@@ -159,8 +159,7 @@ def throw_boule(setup: Setup, rng: np.random.Generator) -> list[Placed]:
         for _ in range(int(rng.integers(0, 3))):
             thrower.throw(colour, low + (high - low) * rng.uniform(-0.15, 1.15, 2), 30.0, "reserve")
     if thrower.hollow and rng.random() < 0.2 and is_free(on_top(thrower.size, target, 0.0), thrower.solids()[1:], 1.0):
-        # Square shells sit on one another with their faces flush, in any of four ways.
-        turn = heading + 90.0 * (rng.uniform(0, 360) // 90)
+        turn = flush_deg(target, rng)
         top = thrower.place(setup.game.colours[0], "upright", on_top(thrower.size, target, turn), spot, turn, "projectile")
         thrower.placed[-1] = replace(top, on_target=True)
     return thrower.placed

@@ -101,8 +101,7 @@ class Watch:
             return before
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
         pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
-        same = all(one is piece for one, piece in zip(pieces, surer.pieces, strict=True))
-        return replace(surer, pieces=surer.pieces if same else pieces, notes=before.notes)
+        return replace(surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes)
 
     def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:
         """What was read of this picture, or of one like it before, as it is told now."""
@@ -117,6 +116,10 @@ class Watch:
 def _doubt(seen: Observation) -> float:
     """What is not read at all, and of how many pieces it is in doubt whether and how they lie."""
     return len(seen.unread_mm) + sum(1 - piece.pose_probability for piece in seen.pieces if piece.pose_probability < SURE)
+
+
+def _things(seen: Observation) -> int:
+    return len(seen.unread_mm) + len(seen.pieces) + len(seen.off_board)
 
 
 def _or_as(piece: SeenPiece, others: tuple[SeenPiece, ...]) -> SeenPiece:
@@ -134,14 +137,8 @@ def _lies_as(piece: SeenPiece, other: SeenPiece) -> bool:
     """Are two readings one, for all that they doubt?"""
     if (piece.size, piece.pose) != (other.size, other.pose):
         return False
-    period_deg = 90.0 if piece.pose == "upright" else 360.0
-    turn_deg = (other.heading_deg - piece.heading_deg + period_deg / 2) % period_deg - period_deg / 2
-    away, doubt = np.array([*(other.base_mm - piece.base_mm), turn_deg]), piece.covariance + other.covariance
+    away, doubt = other.away_from(piece), piece.covariance + other.covariance
     return float(away @ np.linalg.solve(doubt, away)) < APART_SIGMAS**2
-
-
-def _things(seen: Observation) -> int:
-    return len(seen.unread_mm) + len(seen.pieces) + len(seen.off_board)
 
 
 def _with_note(seen: Observation | Unusable, before: Observation | Unusable | None, setup: Setup) -> Observation | Unusable:
@@ -157,7 +154,8 @@ def _with_note(seen: Observation | Unusable, before: Observation | Unusable | No
 
 def _thumb(frame: Frame) -> Thumb:
     half = _halved(frame.image)
-    grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)  # whole levels are too coarse for the noise of the small one
+    # In floating point before it is made small: whole levels are too coarse for the noise that is left.
+    grey = cv2.cvtColor(half, cv2.COLOR_RGB2GRAY).astype(np.float32)
     height = max(1, round(grey.shape[0] * THUMB_PX / grey.shape[1]))
     colour = half
     while colour.shape[1] >= 2 * COLOUR_PX:

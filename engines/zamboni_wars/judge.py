@@ -105,14 +105,14 @@ def _turn(state: State, found: Look) -> str:
 def _not_flat(state: State, found: Look) -> Verdict:
     """A nest does not lie flat, or is only read so: people may say how it lies."""
     piece, flat = found.up[0], replace(found, up=())
-    asks = _ask_unseen(state, flat, flat.differs(state).gone)
+    asks = _ask_unless_driven(state, flat, flat.differs(state).gone)
     if piece.pose_probability < SURE:
         return _doubtful(state, piece, asks)
     said = f"Lay {piece.colour}'s Zamboni flat on a side, its tip where it looks."
     return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 
-def _ask_unseen(state: State, found: Look, gone: Collection[str]) -> Ambiguous | None:
+def _ask_unless_driven(state: State, found: Look, gone: Collection[str]) -> Ambiguous | None:
     """Nobody is asked where a nest is that may have driven by a roll that was not told yet."""
     return None if not gone or _roller(state) in gone else ask_unseen(state, found, gone)
 
@@ -179,7 +179,7 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         said = f"Not seen on the board: {lay(state, wrong.gone)}. Lay it there, or move it a little if it lies there. {turn(state)}"
-        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=_ask_unseen(state, found, wrong.gone))
+        return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=_ask_unless_driven(state, found, wrong.gone))
     if wrong.strange and isinstance(state.phase, Hit | Aiming) and not (wrong.moved or wrong.recoloured):
         spare = wrong.strange[0]
         said = f"Take the {spare.colour} {spare.piece.size} piece on {spare.spaces[0]} off the board."

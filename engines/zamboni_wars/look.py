@@ -179,10 +179,11 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
     """What an observation says of a board; pieces outside of all spaces are out of play."""
     nests, up = [], []
     for piece, *others in map(_ways_to_lie, seen.pieces):
-        spaces = tuple(dict.fromkeys(space for way in (piece, *others) for space in _spaces_of(way, board)))
         if piece.pose != "lying":
             up.append(piece)
-        elif spaces:
+            continue
+        spaces = tuple(dict.fromkeys(space for way in (piece, *others) for space in _spaces_of(way, board)))
+        if spaces:
             sure = piece.colour_probability >= SURE
             sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
             facings = tuple(dict.fromkeys(facing for way in (piece, *others) for facing in _facings(way)))
@@ -243,7 +244,7 @@ def as_they_lay(seen: Observation, before: Observation | None, touched: Collecti
             said.append(was.base_mm)
         elif was is not None and was.size != piece.size:
             doubted.append((piece, was))
-    same = all(a is b for a, b in zip(pieces, seen.pieces, strict=True))
+    same = tuple(pieces) == seen.pieces
     return AsTheyLay(seen if same else replace(seen, pieces=tuple(pieces), unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
 
 
@@ -266,9 +267,8 @@ def _size_probability(piece: SeenPiece) -> float:
 
 def _lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
     """Is it the same reading of a piece that nobody has touched since?"""
-    step_mm = float(np.linalg.norm(piece.base_mm - old.base_mm))
-    turn_deg = abs((piece.heading_deg - old.heading_deg + 180) % 360 - 180)
-    return (piece.colour, piece.size) == (old.colour, old.size) and step_mm <= STILL_MM and turn_deg <= STILL_DEG
+    x, y, turn_deg = piece.away_from(old)
+    return (piece.colour, piece.size) == (old.colour, old.size) and np.hypot(x, y) <= STILL_MM and abs(turn_deg) <= STILL_DEG
 
 
 def _was_unread(place_mm: Array, before: Observation | None) -> bool:

@@ -57,7 +57,6 @@ def board_places(seed: int) -> Iterator[Place]:
     rng = np.random.default_rng([seed, 29])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
-        paper = photo.paper
         there = [(place.piece.solid, place.pose) for place in layout.placed]
         for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
             true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
@@ -67,7 +66,7 @@ def board_places(seed: int) -> Iterator[Place]:
             tried = on_edges(one.rivals, photo, others, None)
             solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
             attempts = [_attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm) for guess in tried]
-            view = picture_around(solid, pose, photo, paper)
+            view = picture_around(solid, pose, photo, photo.paper)
             if view is not None:
                 yield Place(view, photo.camera.eye_mm, one.looked.blur, tuple(asked for asked in attempts if asked is not None))
 

@@ -1,4 +1,4 @@
-"""Nests that the camera does not see: people are asked what is true of them, and what they say is held until they are seen."""
+"""Nests that the camera does not see, or not to lie flat: people are asked what is true of them, and what they say is held until they are seen."""
 
 from __future__ import annotations
 
@@ -113,3 +113,24 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
     evening.table.spare = [("red", (*evening.table.place(Space.parse("e2"), "W"), 1))]
     assert isinstance(judge(evening, evening.table.seen(), said), OutOfSync), "one that lies elsewhere is another one"
+
+
+def up(evening, player, sure=1.0):
+    """The table as it is seen when the camera takes this player's nest for one that leans."""
+    seen = evening.table.seen()
+    return replace(seen, pieces=tuple(replace(one, pose="leaning", pose_probability=sure) if one.colour == player else one for one in seen.pieces))
+
+
+def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
+    for sure in (1.0, 0.6):
+        evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
+        asked = judge(evening, up(evening, "red", sure)).asks
+        assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), (("take red",), False), ((), False)]
+        evening = at(LINE + "move 2")
+        said = up(evening, "red", sure)
+        assert judge(evening, said, said).said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S).")
+        evening.table.drive("yellow", Space.parse("c6"), "E")
+        assert judge(evening, up(evening, "red", sure), said).moves == ("c6 E",)
+        evening.table.drive("red", Space.parse("d3"), "N")
+        assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), "it was moved, and must be told anew"
+        assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, "it may have driven already"
