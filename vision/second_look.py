@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from table.pieces import COLOURS
-from table.solids import POSES, Array, Pose
+from table.solids import POSES, REPEATS_DEG, Array, Pose
 from vision.finder import Found, taught
 from vision.frame import Image
 from vision.photo import FlatView
@@ -141,11 +141,12 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
     """Where a piece that was seen is in the middle, to scale, and turned as pieces are; none if it was nearly so."""
     corners = view.pixels(looked.vertices_mm)
     base, tip = corners[:4].mean(axis=0), corners[4]
-    stands = POSES[int(looked.poses.argmax())] == "upright"
+    pose = POSES[int(looked.poses.argmax())]
+    stands = pose == "upright"
     way = corners[1] - corners[0] if stands else tip - base
     better = Cut((base + tip) / 2, float(np.degrees(np.arctan2(way[1], way[0]))), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX)
-    period = 90.0 if stands else 360.0
-    turn = np.radians((better.turn_deg - cut.turn_deg + period / 2) % period - period / 2)
+    turn_deg, period_deg = better.turn_deg - cut.turn_deg, REPEATS_DEG[pose]
+    turn = np.radians(turn_deg - period_deg * round(turn_deg / period_deg))
     if stands:
         better = better._replace(turn_deg=cut.turn_deg + float(np.degrees(turn)))
     shift = np.hypot(*(better.middle_px - cut.middle_px)) / (BASE_PX * cut.zoom)

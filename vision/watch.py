@@ -101,6 +101,7 @@ class Watch:
             return before
         surer, other = (again, before) if _doubt(again) < _doubt(before) else (before, again)
         pieces = tuple(_or_as(piece, other.pieces) for piece in surer.pieces)
+        # Where nothing is told besides it stays the same reading: `referee.settle.read_once` does not compare, it looks whether it is.
         return replace(surer, pieces=surer.pieces if pieces == surer.pieces else pieces, notes=before.notes)
 
     def _told(self, read: Observation | Unusable, frame: Frame) -> Observation | Unusable:

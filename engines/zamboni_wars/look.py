@@ -244,8 +244,8 @@ def as_they_lay(seen: Observation, before: Observation | None, touched: Collecti
             said.append(was.base_mm)
         elif was is not None and was.size != piece.size:
             doubted.append((piece, was))
-    same = tuple(pieces) == seen.pieces
-    return AsTheyLay(seen if same else replace(seen, pieces=tuple(pieces), unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
+    left = tuple(pieces)
+    return AsTheyLay(seen if left == seen.pieces else replace(seen, pieces=left, unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
 
 
 def _lies_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
