@@ -218,9 +218,9 @@ class Look:
 
     @cached_property
     def _ghosts(self) -> list[int]:
-        """What is not sure to stand there, where something was before that was no pyramid, and where no pyramid was."""
-        unsure = [k for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
-        return [k for k in unsure if not self._stood_there(self.now.pieces[k])]
+        """What is not sure to stand there, where something was before that was no pyramid, and where no pyramid was, however either was read."""
+        unsure = [(k, piece.base_mm) for k, piece in enumerate(self.now.pieces) if not stands(piece) and self._haunted(piece.base_mm)]
+        return [k for k, at in unsure if all(np.hypot(*(at - was.base_mm)) > GHOST_MM for was in self.stood.values())]
 
     def _stood_there(self, piece: SeenPiece) -> bool:
         """Did a pyramid stand just there?"""

@@ -157,6 +157,16 @@ def test_a_pyramid_that_is_read_badly_beside_something_unread_is_no_ghost(pond):
     assert game.judge(state, unsure(table.seen()), before, table.board).moves == ("BS:a2-b1",)
 
 
+def test_a_pyramid_that_is_read_to_lie_now_beside_something_unread_is_no_ghost(pond):
+    """It stands on a print of its own colour, part of which was told as something unread when the last move was ruled on."""
+    state, table = pond(line())
+    fallen = replace(table.fallen("AC"), size_probability=0.3)
+    before = table.seen(unread_mm=(fallen.base_mm + 1,))
+    del table.stood["AC"]
+    table.put("BS", "b1")
+    assert game.judge(state, table.seen(fallen), before, table.board).moves == ("BS:a2-b1",)
+
+
 def test_a_tile_that_sinks_goes_with_all_that_stands_on_it(pond):
     state, table = pond(line(mover="blue"))
     before = table.seen()
