@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -30,6 +30,9 @@ bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/A
 
 bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
 	@$(BIN)/python -m benchmarks.sequences
+
+bench-faults: $(VENV)/ready-dev  ## referee filmed games with one piece read badly at a time and write docs/FAULTS.md
+	@$(BIN)/python -m benchmarks.faults
 
 bench-speed: $(VENV)/ready-dev  ## time reading against finding fiducials and write docs/SPEED.md
 	@$(BIN)/python -m benchmarks.speed

@@ -19,8 +19,8 @@ from referee.command import Command
 from referee.events import Noted, Record
 from referee.lamps import scene_of
 from referee.ledger import Ledger
+from referee.live import Live, Status
 from referee.log import LogFailed
-from referee.loop import Live, Status
 from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of
 from referee.view import verdict_of

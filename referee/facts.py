@@ -8,6 +8,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, 
 from engines.verdict import Noted as Heard
 from referee.events import Asked, Choice, Noted, Ruled
 from referee.ledger import Ledger
+from table.observation import Observation, observation_document
 
 
 def told(verdict: Verdict) -> str:
@@ -37,6 +38,11 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             return None
         case _:
             assert_never(verdict)
+
+
+def document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
+    """`rinkside-observation/1` with what the game measures in it."""
+    return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)
 
 
 def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:

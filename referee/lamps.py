@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from engines.errors import InvalidNotation
 from hardware.scenes import DARK, Mark, Scene, Signal
@@ -33,11 +33,9 @@ from referee.events import (
     Upheld,
 )
 from referee.ledger import Ledger
+from referee.live import Status
 from referee.measuring import in_question
 from table.boards import Board, Chessboard, Coasters, Tiles
-
-if TYPE_CHECKING:
-    from referee.loop import Status  # which shows a session, whose view tells what lamps show
 
 Document = dict[str, Any]
 

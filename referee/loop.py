@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Protocol
 
-from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
-from referee.facts import fact_of, recorded_already, told
+from referee.facts import document, fact_of, recorded_already, told
 from referee.frames import frames, kept_jpeg
+from referee.hindsight import REFEREE, Hindsight
 from referee.inputs import Input
 from referee.ledger import Ledger
+from referee.live import Live, Pointed, Status, status_after
 from referee.live_picture import LivePicture
 from referee.moved import HOLDS, TableWatch, Wish
 from referee.patience import Patience
@@ -23,13 +25,11 @@ from referee.ruled_on import RuledOn
 from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree, read_once, unchanged
 from table.errors import InputError
-from table.observation import Observation, Unusable, observation_document
+from table.observation import Observation, Unusable
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort
 from vision.frame import Frame
 from vision.watch import NOT_AT_REST
-
-Status = Literal["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
 
 LAST_MS = 2**53
 """Later than any time of a recording."""
@@ -43,37 +43,6 @@ class Observe(Protocol):
     """`vision.watch.Watch`, or something that stands in for it."""
 
     def __call__(self, frame: Frame, setup: Setup, reference: Frame | None = None) -> Observation | Unusable: ...
-
-
-class Pointed(NamedTuple):
-    """Which answer of which question somebody points at with a button; without a label at none."""
-
-    question: int
-    label: str
-
-
-NOWHERE = Pointed(0, "")
-
-
-@dataclass(frozen=True, slots=True)
-class Live:
-    """What the referee sees and does at this moment; not kept.
-
-    `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
-    first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
-    `moved` are sentences about what is not where `table.json` says; with `held` nothing is ruled until people have said what to do.
-    `pointed` may be of a question that is closed already.
-    """
-
-    status: Status
-    said: str
-    stamp: int = 0
-    frame_seq: int = -1
-    at_ms: int = 0
-    observation: Observation | None = None
-    moved: tuple[str, ...] = ()
-    held: bool = False
-    pointed: Pointed = NOWHERE
 
 
 class Referee:
@@ -113,9 +82,11 @@ class Referee:
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
+        self._went_on: Observation | None = None
         self._no_hand = False
         self._open: Refused | OutOfSync | None = None
         self._patience = Patience()
+        self._hindsight = Hindsight()
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
         self._changed = threading.Condition()
@@ -203,9 +174,10 @@ class Referee:
         for heard in due:
             self._session.tick(heard.at_ms)
             try:
-                self._session.hear(heard.said)
+                record = self._session.hear(heard.said)
             except InputError as error:
                 raise InputError(f"{heard.where}: {error}") from error
+            self._hindsight.hear(heard.said, record, self._session)
 
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
@@ -243,14 +215,16 @@ class Referee:
         elif self._table is not None and self._table.holds:
             self._tell("cannot see", HOLDS)
         elif ledger.question is not None:
-            self._ask(settled, ledger)
+            self._ask(frame, settled, ledger)
         elif self._settle.restless_ms >= RESTLESS_MS:
             self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
+            if settled.unread_mm and not read_once(self._judged, settled):
+                self._hindsight.keep(settled, frame, self._session)
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
-            self._tell(_status(self._open), said if self._open else self._die_said or said)
+            self._tell(status_after(self._open), said if self._open else self._die_said or said)
             self._ask_in_time(frame, settled, ledger)
         elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
             self._tell("cannot see", self._said)
@@ -268,7 +242,7 @@ class Referee:
         heard = dice.look(frame, settled.camera, ledger)
         self._die_said = heard if isinstance(heard, str) else ""
         if not isinstance(heard, str):
-            self._session.hear(heard)
+            self._hindsight.hear(heard, self._session.hear(heard), self._session)
 
     def _check_table(self, frame: Frame, seen: Observation | Unusable) -> bool:
         """Look whether cards, board and camera are where they were, and do what people wish; is the table another one now?"""
@@ -285,21 +259,28 @@ class Referee:
         self._settle.disturb()
         return True
 
-    def _ask(self, settled: Observation | None, ledger: Ledger) -> None:
-        """Wait for an answer; or, where the players put right what could not be read, take the question back and judge again."""
+    def _ask(self, frame: Frame, settled: Observation | None, ledger: Ledger) -> None:
+        """Wait for an answer; or, where the players put right what could not be read, or went on and it is seen by now, take the question
+        back and judge again."""
         question = ledger.question
         assert question is not None
         asked = question.event
         assert isinstance(asked, Asked)
         self._tell("asking", asked.said)
-        if settled is None or not asked.until_moved:
+        if settled is None or (self._judged is not None and agree(self._judged, settled)):
             return
-        if self._judged is None:
+        if asked.until_moved and self._judged is None:
             self._judged = settled
-        elif not agree(self._judged, settled):
+        elif asked.until_moved:
             said = "The table is another one now: the question is taken back, and the table judged again."
-            self._session.append(Undone(undoes=question.seq, decided_by="the referee", said=said), after=ledger.seq)
+            self._session.append(Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=ledger.seq)
             self._judged = None
+        elif self._went_on is None or not agree(self._went_on, settled):
+            self._went_on = settled
+            if self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+                self._judge(frame, settled, self._session.ledger)
+            else:
+                self._hindsight.keep(settled, frame, self._session)
 
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
@@ -310,6 +291,8 @@ class Referee:
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
+        if not self._no_hand and self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+            ledger = self._session.ledger
         verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
         if self._no_hand and not isinstance(verdict, Accepted):
             self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
@@ -322,7 +305,7 @@ class Referee:
     def _rule(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         """Put a verdict on record where it belongs there, and tell it."""
         table = verdict.table or settled
-        event = fact_of(verdict, _document(table, ledger))
+        event = fact_of(verdict, document(table, ledger))
         if recorded_already(verdict, ledger):
             self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
@@ -330,13 +313,15 @@ class Referee:
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
+        if isinstance(verdict, Unsettled | Ambiguous):
+            self._hindsight.keep(settled, frame, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
             self._open = verdict if isinstance(verdict, Refused | OutOfSync) else None
-        self._tell(_status(verdict), self._said)
+        self._tell(status_after(verdict), self._said)
 
     def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         """Ask what the verdict at hand asks where the table stays so; what is out of step stays so."""
@@ -377,21 +362,3 @@ class Referee:
         with self._changed:
             self._latest = replace(self._latest, status=status, said=said, stamp=self._latest.stamp + 1)
             self._changed.notify_all()
-
-
-def _status(verdict: Verdict | None) -> Status:
-    """What the referee does after a verdict."""
-    match verdict:
-        case Ambiguous():
-            return "asking"
-        case OutOfSync():
-            return "out of sync"
-        case CannotSee():
-            return "cannot see"
-        case _:
-            return "waiting"
-
-
-def _document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
-    """`rinkside-observation/1` with what the game measures in it."""
-    return observation_document(seen) | ledger.engine.measurement(ledger.state, seen)

@@ -28,6 +28,7 @@ from vision.frame import Frame
 from vision.reader import TableReader
 
 PEOPLE, HEARD, GONE = "decided by people", "heard, not seen", "its picture is no longer kept"
+LATER = "made out from what was seen later"
 _NUMBER = re.compile(r"\d+\.\d+")
 
 
@@ -60,6 +61,8 @@ def rejudge(log: LogReader, session: int, games: Games, observe: Observe | None 
     again.open(records[0], ledger)
     for record in records[1:]:
         match record.event:
+            case Ruled() as event if event.evidence.get("in_hindsight"):
+                yield again.leave_out(record, LATER)
             case Ruled() | Asked() as event if event.observation is not None:
                 yield again.judge(record, event, ledger)
             case Ruled() | Asked() | Noted():
@@ -102,11 +105,9 @@ class _Again:
         try:
             frame = self._frame(record)
         except InputError as error:
-            self._ruled_on.keep(record.seq, "the picture of the table before it is damaged")
-            return Rejudged(record, not_judged=str(error))
+            return self.leave_out(record, str(error), "the picture of the table before it is damaged")
         if frame is None:
-            self._ruled_on.keep(record.seq, "the picture of the table before it is no longer kept")
-            return Rejudged(record, not_judged=GONE)
+            return self.leave_out(record, GONE, "the picture of the table before it is no longer kept")
         seen = self._observe(frame, self._setup, self._empty)
         if not isinstance(seen, Observation) or seen.hand:
             said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
@@ -122,6 +123,11 @@ class _Again:
             verdict = verdict.asks
         now = fact_of(verdict)
         return Rejudged(record, now, told(verdict), differences(was, now))
+
+    def leave_out(self, record: Record, why: str, after: str = "the table before it was made out from what was seen later") -> Rejudged:
+        """A verdict that cannot be judged again; `after` says why those that rest on its table cannot, either."""
+        self._ruled_on.keep(record.seq, after)
+        return Rejudged(record, not_judged=why)
 
     def _frame(self, record: Record) -> Frame | None:
         jpeg = self._log.frame(record.seq)

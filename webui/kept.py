@@ -12,7 +12,7 @@ from typing import Any
 from flask import Response, current_app, make_response, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.loop import Live
+from referee.live import Live
 from table.setup import Setup
 from webui.join import visitor
 from webui.language import language

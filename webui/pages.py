@@ -11,7 +11,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.loop import Live
+from referee.live import Live
 from referee.moved import WISHES
 from table.observation import observation_document
 from webui.access import sayings

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from referee.loop import Live
+from referee.live import Live
 from webui.access import sayings, takes_back
 from webui.api import obey
 from webui.guard import Refusal, json_body

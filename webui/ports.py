@@ -9,7 +9,7 @@ from referee.command import Command
 from referee.events import Choice as Alternative
 from referee.events import Record, SeatFreed, SeatTaken
 from referee.guides import CornersNow, LensNow
-from referee.loop import Live
+from referee.live import Live
 from referee.moved import Wish
 from referee.preparing import Job, Step
 from referee.reread import Reread, Told

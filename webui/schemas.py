@@ -11,7 +11,7 @@ import msgspec
 from referee.command import Command
 from referee.events import SCHEMA, Event
 from referee.guides import CornersNow, LensNow
-from referee.loop import Status
+from referee.live import Status
 from referee.ruler import RulerStatus
 
 Schema = dict[str, Any]

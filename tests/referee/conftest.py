@@ -16,8 +16,9 @@ import pytest
 from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps, FakeVoice
 from hardware.rig import Rig
 from referee.events import SessionStarted
+from referee.live import Live
 from referee.log import Log
-from referee.loop import Live, Referee
+from referee.loop import Referee
 from referee.session import Session
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
@@ -45,7 +46,7 @@ def log(tmp_path):
         yield log
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def started():
     return SessionStarted(game="pegs", players=("red", "blue"), camera="folder frames", started_utc="2026-11-21T14:00:00+00:00")
 
@@ -124,7 +125,7 @@ def referee(session):
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hold(seen):
     """hold(1000, *pieces): what four frames a second show of a table at rest for a second."""
 

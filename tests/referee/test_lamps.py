@@ -32,7 +32,7 @@ from referee.events import (
 from referee.facts import fact_of
 from referee.lamps import marks, place_mm, scene_of, scene_of_record, standing
 from referee.ledger import Ledger
-from referee.loop import Status
+from referee.live import Status
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 

@@ -15,8 +15,8 @@ from engines import GAMES
 from referee.command import Command
 from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
 from referee.guides import LensGuide
+from referee.live import Live, Pointed
 from referee.log import Log
-from referee.loop import Live, Pointed
 from referee.moved import Wish
 from referee.preparing import Job, Step
 from referee.reread import Reread, Told

@@ -1,0 +1,239 @@
+"""What one piece that is read badly in one table costs, and write docs/FAULTS.md (`make bench-faults`).
+
+The filmed games are read once; then they are refereed again and again from what was read, with one piece of one table at rest changed
+each time, and scored as the films are.  RINKSIDE_BENCH names the folder with score_sequences.py and sequences/ (see CONTRIBUTING.md).
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import json
+import platform
+import random
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.accuracy import BENCH, ROOT, commit
+from benchmarks.sequences import GAMES
+from referee.commands_referee import verdict_document
+from referee.inputs import read_inputs
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import as_played, opening
+from referee.session import Session
+from table.observation import Observation, SeenPiece, Unusable
+from table.setup import Setup, load_table
+from vision.cameras import open_camera
+from vision.cameras.files import read_image
+from vision.frame import Frame
+from vision.watch import Watch
+
+PAGE = ROOT / "docs" / "FAULTS.md"
+Reading = Observation | Unusable
+SAME_MM = 6.0
+"""A piece is looked for this near to where it was read in the last picture of its table."""
+STILL_MM = 2.0
+"""A piece that was read farther from any of its colour than this has come."""
+
+
+def not_seen(seen: Observation, k: int) -> Observation:
+    """Nothing tells that piece `k` is there."""
+    return replace(seen, pieces=seen.pieces[:k] + seen.pieces[k + 1 :])
+
+
+def unread(seen: Observation, k: int) -> Observation:
+    """Something is told to lie where piece `k` is."""
+    return replace(not_seen(seen, k), unread_mm=(*seen.unread_mm, seen.pieces[k].base_mm))
+
+
+def in_doubt(seen: Observation, k: int) -> Observation:
+    """How piece `k` lies is not sure."""
+    return replace(seen, pieces=(*seen.pieces[:k], replace(seen.pieces[k], pose_probability=0.6), *seen.pieces[k + 1 :]))
+
+
+FAULTS: dict[str, Callable[[Observation, int], Observation]] = {
+    "told as something unread": unread,
+    "in doubt how it lies": in_doubt,
+    "not seen at all": not_seen,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A filmed game as it was read, picture by picture."""
+
+    folder: Path
+    game: str
+    players: tuple[str, ...]
+    setup: Setup
+    readings: tuple[Reading, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> Film:
+        """All of its pictures, read as a camera's are."""
+        setup = as_played(load_table(folder / "table.json"), {})
+        empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
+        with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
+            while (frame := camera.read()) is not None:
+                readings.append(watch(frame, setup, empty))
+        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings))
+
+    def tables(self) -> Iterator[list[int]]:
+        """The pictures of each table at rest, without a hand."""
+        found: list[int] = []
+        for k, seen in enumerate(self.readings):
+            if isinstance(seen, Observation) and not seen.moving and not seen.hand:
+                found.append(k)
+            elif found:
+                yield found
+                found = []
+        if found:
+            yield found
+
+    def refereed(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+        """What `rinkside referee --json` prints of these readings."""
+        by_seq = {seen.frame_seq: seen for seen in readings}
+        with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
+            started = opening(self.game, self.players, {}, self.setup, "a film", datetime.datetime.now(UTC))
+            with closing(Session.begin(log, started)) as session:
+                inputs = read_inputs(self.folder / "inputs.jsonl")
+                Referee(_Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
+                records = session.records()
+        told = [(record.event, verdict_document(record)) for record in records]
+        return [json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())})) for event, document in told if document]
+
+
+class _Blank:
+    """A camera whose pictures nobody looks at."""
+
+    name, simulated = "a film", False
+
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        self._left = list(readings)
+
+    def read(self) -> Frame | None:
+        if not self._left:
+            return None
+        seen = self._left.pop(0)
+        return Frame(seen.frame_seq, seen.at_ms, np.zeros((8, 8, 3), np.uint8))
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Cost:
+    """What faults of a kind cost in a game."""
+
+    faults: int = 0
+    lost: int = 0
+    worst: int = 0
+    false_calls: int = 0
+    untrue: int = 0
+    """Moves that were ruled on in hindsight and had not happened."""
+
+
+def scored(scorer: Any, film: Film, said: list[dict[str, Any]]) -> tuple[int, int]:
+    """Verdicts that are met in time, and false calls, as score_sequences.py counts them."""
+    met, used, before = 0, set(), -1
+    for want in scorer.lines(film.folder / "expected.jsonl"):
+        near = [(k, got) for k, got in enumerate(said) if before < got["t_ms"] <= want["t_ms"]]
+        before = want["t_ms"]
+        met += any(scorer.same({key: value for key, value in want.items() if key != "t_ms"}, got) for _, got in near)
+        used |= {k for k, got in near if got["code"] == want["code"]}
+    return met, sum(k not in used and got["verdict"] in ("accepted", "refused") for k, got in enumerate(said))
+
+
+def costs(scorer: Any, film: Film, fault: Callable[[Observation, int], Observation], rng: random.Random) -> Cost:
+    """Every table of a film with one piece that came, and with one that lay there, read badly."""
+    cost, whole = Cost(), film.refereed(film.readings)
+    met, _ = scored(scorer, film, whole)
+    played = {_without_mm(one) for one in whole}
+    before: tuple[SeenPiece, ...] = ()
+    for table in film.tables():
+        last = film.readings[table[-1]]
+        assert isinstance(last, Observation)
+        came = [piece for piece in last.pieces if not any(_near(piece, other, STILL_MM) for other in before)]
+        lay = [piece for piece in last.pieces if not any(piece is other for other in came)]
+        before = last.pieces
+        for pieces in filter(None, (came, lay)):
+            piece = rng.choice(pieces)
+            readings = [_hurt(seen, piece, fault) if k in table else seen for k, seen in enumerate(film.readings)]
+            said = film.refereed(readings)
+            now_met, false_calls = scored(scorer, film, said)
+            cost.faults += 1
+            cost.lost += met - now_met
+            cost.worst = max(cost.worst, met - now_met)
+            cost.false_calls += false_calls
+            cost.untrue += sum(bool(one["evidence"].get("in_hindsight")) and _without_mm(one) not in played for one in said)
+    return cost
+
+
+def _without_mm(verdict: dict[str, Any]) -> str:
+    """Moves of Ice Boule have distances in them, which another reading changes a little."""
+    return re.sub(r"\d+\.\d+", "", "; ".join(verdict["moves"]))
+
+
+def _near(a: SeenPiece, b: SeenPiece, mm: float) -> bool:
+    return a.colour == b.colour and bool(np.hypot(*(a.base_mm - b.base_mm)) < mm)
+
+
+def _hurt(seen: Reading, piece: SeenPiece, fault: Callable[[Observation, int], Observation]) -> Reading:
+    if not isinstance(seen, Observation):
+        return seen
+    k = next((k for k, one in enumerate(seen.pieces) if _near(one, piece, SAME_MM)), None)
+    return seen if k is None else fault(seen, k)
+
+
+def page(found: dict[str, dict[str, Cost]]) -> str:
+    """The page, in Markdown."""
+    total = Cost()
+    rows = []
+    for name, by_game in found.items():
+        cells = [f"{cost.lost / cost.faults:.1f} ({cost.worst}) of {cost.faults}" for game in GAMES if (cost := by_game[game])]
+        rows.append(f"| {name} | {' | '.join(cells)} |")
+        for cost in by_game.values():
+            total = Cost(total.faults + cost.faults, 0, 0, total.false_calls + cost.false_calls, total.untrue + cost.untrue)
+    return f"""# One piece read badly
+
+Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}), Python {platform.python_version()}; `make bench-faults` writes this page.
+
+What does it cost if the eyes fail once, and nobody at the table looks at the panel, answers, or puts anything right? The filmed games of
+[SEQUENCES.md](SEQUENCES.md) were read, and refereed again from what was read with one piece of one table at rest changed: once one that had
+just come there, once one that lay there before, in every table of every film. Verdicts that are then not given in time: mean (most) of so
+many faults. One is the least where the fault hides what was done; the films have 9, 10, 26, 18 and 18 verdicts.
+
+| | {" | ".join(GAMES.values())} |
+|---|---|---|---|---|---|
+{chr(10).join(rows)}
+
+In {total.faults} faults {total.false_calls} calls came that nobody asked for, most of them refusals of dice and votes that the referee was not
+ready for, and verdicts that came late; {total.untrue} moves were ruled on in hindsight that had not happened. How the referee looks back is told
+in [LOG.md](LOG.md).
+"""
+
+
+if __name__ == "__main__":
+    script = BENCH / "score_sequences.py"
+    if not script.is_file():
+        sys.exit(f"bench-faults: expected score_sequences.py and sequences/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
+    sys.path.insert(0, str(BENCH))
+    scorer = importlib.import_module("score_sequences")
+    films = [Film.read(path.parent) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
+    found: dict[str, dict[str, Cost]] = defaultdict(dict)
+    for film in films:
+        for name, fault in FAULTS.items():
+            found[name][film.game] = costs(scorer, film, fault, random.Random(7))
+            print(f"{film.folder.name}: {name}: {found[name][film.game]}", flush=True)
+    PAGE.write_text(page(found), encoding="utf-8")

@@ -1,0 +1,236 @@
+"""Looking back: what could not be ruled on at its time, and is seen later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Waiting
+from referee.command import Answer, Undo
+from referee.events import Asked, Ruled, Undone
+from referee.hindsight import made_out, with_one_more
+from referee.inputs import Input
+from referee.log import Log
+from referee.loop import Referee
+from referee.replay import LATER, rejudge
+from referee.session import Session
+from table.observation import SeenCounter
+from table.setup import table_document
+from tests.referee.test_cli_referee import SETUP
+from vision.cameras.files import decode_image
+
+
+def ruled(session):
+    """(time, moves, was it in hindsight) of all that was accepted."""
+    events = [(record.at_ms, record.event) for record in session.records() if isinstance(record.event, Ruled)]
+    return [(at_ms, event.moves, "in_hindsight" in event.evidence) for at_ms, event in events if event.verdict == "accepted"]
+
+
+def unread(shots, *pieces):
+    return [replace(shot, unread_mm=tuple(piece.base_mm for piece in pieces)) for shot in shots]
+
+
+def test_what_was_unread_is_the_piece_that_is_read_there_later(referee, session, hold, piece, red, blue):
+    third = piece("red", 250, 50)
+    eyes = referee(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue, third), *hold(3000, red, blue, third))
+    eyes.run()
+    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), True), (2500, ("red",), False)]
+    late = session.records()[2]
+    assert late.event.said == "blue put one down. It was made out only from what is seen now."
+    assert [one["colour"] for one in late.event.observation["pieces"]] == ["red", "blue"]
+    shown = decode_image(session.frame(late.seq), "frame")[0, 0, 0]
+    assert 36 < shown <= 48 + 2, "its picture is one of the table of then"
+
+
+def test_a_piece_that_was_in_doubt_between_two_sure_readings_lay_there(referee, session, hold, piece, red, blue):
+    unsure = replace(red, colour_probability=0.6)
+    third = piece("red", 250, 50)
+    referee(*hold(0, red), *hold(1000, unsure, blue), *hold(2000, red, blue, third)).run()
+    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), True), (2500, ("red",), False)]
+
+
+def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(referee, session, hold, red, blue):
+    referee(*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue)).run()
+    assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), False)]
+
+
+class Unseen:
+    """Pegs, but of what is not seen people are asked, and what more there is than one is out of step."""
+
+    def __init__(self, pegs):
+        self.pegs = pegs
+
+    def __getattr__(self, name):
+        return getattr(self.pegs, name)
+
+    def judge(self, state, table, before, board):
+        verdict = self.pegs.judge(state, table, before, board)
+        if not isinstance(verdict, Waiting):
+            return verdict
+        if len(table.pieces) > len(state.pegs) + 1:
+            return OutOfSync(code="pegs.more", said="Too many.", differences=("Two came.",))
+        if not table.unread_mm:
+            return verdict
+        choices = (Choice(f"{state.next} lies there", (state.next,)), Choice("Not so", ()))
+        return Ambiguous(code="pegs.unseen", said="What lies there?", choices=choices, until_moved=True)
+
+    def hear(self, state, said, in_doubt=False):
+        if said.get("player") != state.next:
+            return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.")
+        return self.pegs.hear(state, said, in_doubt)
+
+
+@pytest.fixture
+def unseen(log, started, games, film_of):
+    """unseen(*shots, inputs=()): (session, referee) of that game."""
+    sessions = []
+
+    def make(*shots, inputs=()):
+        film, session = film_of(*shots), Session.begin(log, started, games={"pegs": Unseen(games["pegs"])})
+        sessions.append(session)
+        return session, Referee(film, SimpleNamespace(board=None), film.observe, session, inputs=inputs)
+
+    yield make
+    for session in sessions:
+        session.close()
+
+
+def test_nothing_follows_where_the_table_now_is_not_explained(unseen, hold, piece, red, blue):
+    """Two more came since: nobody knows which was first."""
+    third, fourth = piece("red", 250, 50), piece("blue", 350, 50)
+    session, eyes = unseen(*hold(0, red), *hold(1000, red, replace(blue, colour_probability=0.6)), *hold(2000, red, blue, third, fourth))
+    eyes.run()
+    assert ruled(session) == [(500, ("red",), False)]
+
+
+def test_a_question_that_nobody_answers_is_answered_by_what_is_seen_later(unseen, hold, red, blue):
+    session, eyes = unseen(*unread(hold(0), red), *hold(1000, red, blue))
+    eyes.run()
+    assert ruled(session) == [(1750, ("red",), True), (1750, ("blue",), False)]
+    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+    assert session.ledger.question is None
+
+
+def test_of_what_is_never_read_the_only_answer_that_explains_what_follows_is_true(unseen, hold, piece, red, blue):
+    """Where it lay nothing is read later: it was knocked off."""
+    away = piece("red", 350, 250)
+    session, eyes = unseen(*unread(hold(0), away), *hold(1000, red, blue))
+    eyes.run()
+    assert [(moves, late) for _, moves, late in ruled(session)] == [(("red",), True), (("blue",), False)]
+
+
+def test_what_was_asked_is_seen_when_people_go_on(referee, session, hold, piece, red, blue):
+    unsure = piece("red", 50, 50, pose="leaning", pose_probability=0.6)
+    referee(*hold(0, unsure), *hold(1000, red, blue)).run()
+    assert ruled(session) == [(1500, ("red",), True), (1500, ("blue",), False)]
+    assert [type(record.event) for record in session.records()[1:]] == [Asked, Undone, Ruled, Ruled]
+
+
+def test_what_is_not_to_be_seen_stays_asked_and_the_table_is_judged_after_the_answer(referee, session, hold, piece, blue):
+    leans = piece("red", 50, 50, pose="leaning")
+
+    def answer():
+        session.command(Answer(question=2, label="it counts", decided_by="blue"))
+
+    referee(*hold(0, leans), *hold(1000, piece("red", 50, 50), blue), answer, *hold(2000, piece("red", 50, 50), blue)).run()
+    assert ruled(session) == [(2000, ("blue",), False)]
+
+
+def test_people_decide_before_hindsight_does(unseen, hold, red, blue):
+    def answer():
+        session.command(Answer(question=2, label="Not so", decided_by="red"))
+
+    session, eyes = unseen(*unread(hold(0), red), answer, *hold(1000, red, blue))
+    eyes.run()
+    assert ruled(session) == []
+
+
+def test_what_was_taken_back_stays_taken_back(referee, session, hold, piece, red, blue):
+    def undo():
+        session.command(Undo(decided_by="blue"))
+
+    unsure = replace(blue, colour_probability=0.6)
+    referee(*hold(0, red), *hold(1000, red, unsure), undo, *hold(2000, red, blue, piece("red", 250, 50))).run()
+    assert ruled(session) == [(500, ("red",), False)]
+
+
+def test_what_was_said_too_early_by_the_record_is_heard_again(unseen, hold, piece, red, blue):
+    said = Input(1900, {"player": "red", "put": "blindly"}, "inputs.jsonl, line 1")
+    fourth = piece("blue", 250, 50)
+    shots = (*hold(0, red), *hold(1000, red, replace(blue, colour_probability=0.6)), *hold(2000, red, blue, piece("red", 350, 50), fourth))
+    session, eyes = unseen(*shots, inputs=[said])
+    eyes.run()
+    played = [moves for _, moves, _ in ruled(session)]
+    assert played == [("red",), ("blue",), ("red",), ("blue",)]
+
+
+def test_a_verdict_in_hindsight_is_not_judged_again(log, started, games, film_of, hold, piece, red, blue):
+    film = [*hold(0, red), *unread(hold(1000, red), blue), *hold(2000, red, blue, piece("red", 250, 50))]
+    session = Session.begin(log, msgspec.structs.replace(started, table=table_document(SETUP)), games=games)
+    camera = film_of(*film)
+    Referee(camera, SimpleNamespace(board=None), camera.observe, session).run()
+    again = {one.record.seq: one.not_judged for one in rejudge(log, session.id, games, lambda *_: film[0])}
+    assert again == {2: "", 3: LATER, 4: "the table before it was made out from what was seen later"}
+    session.close()
+
+
+def test_a_piece_that_may_have_been_moved_and_put_back_is_not_put_in(seen, piece, red, blue):
+    before, now = seen(0, red, blue), seen(2000, red, blue, piece("red", 300, 50))
+    assert made_out(seen(1000, blue, piece("red", 400, 50)), before, now) is None
+    made = made_out(seen(1000, blue), before, now)
+    assert [one.colour for one in made.pieces] == ["blue", "red"]
+    assert made_out(seen(1000, red, blue), before, now) is None
+
+
+def test_what_stood_on_another_piece_stands_on_it(seen, piece, red, blue):
+    above = replace(piece("blue", 50, 50, pose="leaning"), on=0)
+    before, now = seen(0, red, above), seen(2000, red, above, blue)
+    assert [one.on for one in made_out(seen(1000, red), before, now).pieces] == [None, 0]
+    assert [one.on for one in made_out(seen(1000), before, now).pieces] == [None, 0]
+
+
+def test_tiles_and_counters_that_lay_there_before_and_after(seen, red):
+    tiles = {"a1": True, "a2": True, "a3": False}
+    counter = SeenCounter("white", 10.0, 20.0, 0.1)
+    before, now = (replace(seen(at, red), tiles=tiles, counters=(counter,)) for at in (0, 2000))
+    made = made_out(replace(seen(1000, red), tiles={"a1": False, "a2": True, "a3": True}), before, now)
+    assert made.tiles == {"a1": True, "a2": True, "a3": True}, "one may have been slid there, and sunk"
+    assert made.counters == (counter,)
+    gone = replace(now, tiles=tiles | {"a1": False}, counters=())
+    assert made_out(replace(seen(1000, red), tiles=tiles), before, gone) is None
+
+
+def test_a_piece_that_moved_stands_where_it_is_now_and_no_more_where_it_was(seen, piece, red, blue):
+    moved = piece("red", 300, 50)
+    (made,) = with_one_more(seen(1000, red, blue), seen(0, red, blue), seen(2000, moved, blue))
+    assert sorted((one.colour, float(one.base_mm[0])) for one in made.pieces) == [("blue", 150.0), ("red", 300.0)]
+
+
+@given(throws=st.integers(2, 6), at=st.integers(0, 4), fault=st.sampled_from(["unread", "doubt of the new", "doubt of an old"]), data=st.data())
+def test_one_table_that_is_seen_badly_loses_no_throw(tmp_path_factory, games, started, film_of, hold, piece, throws, at, fault, data):
+    pieces = [piece(("red", "blue")[k % 2], 50 + 60 * k, 50) for k in range(throws)]
+    bad = min(at, throws - 2)
+    shots = []
+    for k in range(throws):
+        table = pieces[: k + 1]
+        if k != bad:
+            shots += hold(1000 * k, *table)
+        elif fault == "unread":
+            shots += unread(hold(1000 * k, *table[:-1]), table[-1])
+        else:
+            which = k if fault == "doubt of the new" else data.draw(st.integers(0, k))
+            shots += hold(1000 * k, *(replace(one, colour_probability=0.6) if one is table[which] else one for one in table))
+    film = film_of(*shots)
+    with Log(tmp_path_factory.mktemp("log") / "log.sqlite") as log:
+        session = Session.begin(log, started, games=games)
+        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        assert [moves for _, moves, _ in ruled(session)] == [(one.colour,) for one in pieces]
+        assert session.ledger.state.pegs == tuple(one.colour for one in pieces)
+        assert np.array_equal([late for _, _, late in ruled(session)], [k == bad for k in range(throws)])
+        session.close()
