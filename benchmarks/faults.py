@@ -78,16 +78,18 @@ class Film:
     players: tuple[str, ...]
     setup: Setup
     readings: tuple[Reading, ...]
+    expected: tuple[dict[str, Any], ...]
 
     @classmethod
     def read(cls, folder: Path) -> Film:
-        """All of its pictures, read as a camera's are."""
+        """All of its pictures, read as a camera's are, and what a referee must say of them."""
         setup = as_played(load_table(folder / "table.json"), {})
         empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
         with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
             while (frame := camera.read()) is not None:
                 readings.append(watch(frame, setup, empty))
-        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings))
+        expected = tuple(json.loads(line) for line in (folder / "expected.jsonl").read_text(encoding="utf-8").splitlines() if line.strip())
+        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings), expected)
 
     def tables(self) -> Iterator[list[int]]:
         """The pictures of each table at rest, without a hand."""
@@ -147,7 +149,7 @@ class Cost:
 def scored(scorer: Any, film: Film, said: list[dict[str, Any]]) -> tuple[int, int]:
     """Verdicts that are met in time, and false calls, as score_sequences.py counts them."""
     met, used, before = 0, set(), -1
-    for want in scorer.lines(film.folder / "expected.jsonl"):
+    for want in film.expected:
         near = [(k, got) for k, got in enumerate(said) if before < got["t_ms"] <= want["t_ms"]]
         before = want["t_ms"]
         met += any(scorer.same({key: value for key, value in want.items() if key != "t_ms"}, got) for _, got in near)
@@ -196,15 +198,15 @@ def _hurt(seen: Reading, piece: SeenPiece, fault: Callable[[Observation, int], O
     return seen if k is None else fault(seen, k)
 
 
-def page(found: dict[str, dict[str, Cost]]) -> str:
+def page(found: dict[str, dict[str, Cost]], films: list[Film]) -> str:
     """The page, in Markdown."""
-    total = Cost()
     rows = []
     for name, by_game in found.items():
-        cells = [f"{cost.lost / cost.faults:.1f} ({cost.worst}) of {cost.faults}" for game in GAMES if (cost := by_game[game])]
+        cells = [f"{by_game[game].lost / by_game[game].faults:.1f} ({by_game[game].worst}) of {by_game[game].faults}" for game in GAMES]
         rows.append(f"| {name} | {' | '.join(cells)} |")
-        for cost in by_game.values():
-            total = Cost(total.faults + cost.faults, 0, 0, total.false_calls + cost.false_calls, total.untrue + cost.untrue)
+    verdicts = {film.game: str(len(film.expected)) for film in films}
+    costs = [cost for by_game in found.values() for cost in by_game.values()]
+    faults, false_calls, untrue = (sum(getattr(cost, what) for cost in costs) for what in ("faults", "false_calls", "untrue"))
     return f"""# One piece read badly
 
 Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}), Python {platform.python_version()}; `make bench-faults` writes this page.
@@ -212,14 +214,15 @@ Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}), Python {plat
 What does it cost if the eyes fail once, and nobody at the table looks at the panel, answers, or puts anything right? The filmed games of
 [SEQUENCES.md](SEQUENCES.md) were read, and refereed again from what was read with one piece of one table at rest changed: once one that had
 just come there, once one that lay there before, in every table of every film. Verdicts that are then not given in time: mean (most) of so
-many faults. One is the least where the fault hides what was done; the films have 9, 10, 26, 18 and 18 verdicts.
+many faults. One is the least where the fault hides what was done.
 
 | | {" | ".join(GAMES.values())} |
 |---|---|---|---|---|---|
+| verdicts expected | {" | ".join(verdicts[game] for game in GAMES)} |
 {chr(10).join(rows)}
 
-In {total.faults} faults {total.false_calls} calls came that nobody asked for, most of them refusals of dice and votes that the referee was not
-ready for, and verdicts that came late; {total.untrue} moves were ruled on in hindsight that had not happened. How the referee looks back is told
+In {faults} faults {false_calls} calls came that nobody asked for, most of them refusals of dice and votes that the referee was not
+ready for, and verdicts that came late; {untrue} moves were ruled on in hindsight that had not happened. How the referee looks back is told
 in [LOG.md](LOG.md).
 """
 
@@ -236,4 +239,4 @@ if __name__ == "__main__":
         for name, fault in FAULTS.items():
             found[name][film.game] = costs(scorer, film, fault, random.Random(7))
             print(f"{film.folder.name}: {name}: {found[name][film.game]}", flush=True)
-    PAGE.write_text(page(found), encoding="utf-8")
+    PAGE.write_text(page(found, films), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from referee.events import Choice, Corrected, Noted, Record, Ruled
-from referee.ledger import Ledger, apply, state_before
+from referee.ledger import Ledger, followed_by, state_before
 
 ALTERNATIVES = 12
 """So many neighbours are offered at most."""
@@ -39,7 +39,7 @@ def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
     """Would all that was ruled since still be legal?"""
     corrected = Corrected(corrects=seq, moves=choice.moves, decided_by="")
     try:
-        apply(ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=0, event=corrected))
+        followed_by(ledger, corrected)
     except ValueError:
         return False
     return True

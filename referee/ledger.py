@@ -18,6 +18,7 @@ from referee.events import (
     Asked,
     Corrected,
     Declared,
+    Event,
     GameStarted,
     Noted,
     Paused,
@@ -159,6 +160,11 @@ def recorded(record: Record, where: str) -> Iterator[None]:
         raise InputError(f"{where}: record {record.seq}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: record {record.seq}: expected moves that are legal by this version's rules: {error}") from error
+
+
+def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
+    """The ledger as it would be if this event were the next record; raises as `apply` does."""
+    return apply(ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event))
 
 
 def apply(ledger: Ledger, record: Record) -> Ledger:

@@ -82,7 +82,6 @@ class Referee:
         self._judged: Observation | None = None
         self._judged_at = 0
         self._blind: Observation | None = None
-        self._went_on: Observation | None = None
         self._no_hand = False
         self._open: Refused | OutOfSync | None = None
         self._patience = Patience()
@@ -174,10 +173,9 @@ class Referee:
         for heard in due:
             self._session.tick(heard.at_ms)
             try:
-                record = self._session.hear(heard.said)
+                self._hindsight.hear(heard.said, self._session.hear(heard.said), self._session)
             except InputError as error:
                 raise InputError(f"{heard.where}: {error}") from error
-            self._hindsight.hear(heard.said, record, self._session)
 
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
@@ -221,8 +219,8 @@ class Referee:
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
-            if settled.unread_mm and not read_once(self._judged, settled):
-                self._hindsight.keep(settled, frame, self._session)
+            if settled.unread_mm and not (read_once(self._judged, settled) or self._hindsight.knows(settled, self._session)):
+                self._hindsight.keep(settled, kept_jpeg(frame), self._session)
             said = self._said if self._said_at == ledger.seq else "The referee waits for the next throw or move."
             self._tell(status_after(self._open), said if self._open else self._die_said or said)
             self._ask_in_time(frame, settled, ledger)
@@ -275,12 +273,11 @@ class Referee:
             said = "The table is another one now: the question is taken back, and the table judged again."
             self._session.append(Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=ledger.seq)
             self._judged = None
-        elif self._went_on is None or not agree(self._went_on, settled):
-            self._went_on = settled
+        elif not self._hindsight.knows(settled, self._session):
             if self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
                 self._judge(frame, settled, self._session.ledger)
             else:
-                self._hindsight.keep(settled, frame, self._session)
+                self._hindsight.keep(settled, kept_jpeg(frame), self._session)
 
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
@@ -304,17 +301,17 @@ class Referee:
 
     def _rule(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         """Put a verdict on record where it belongs there, and tell it."""
-        table = verdict.table or settled
+        table, jpeg = verdict.table or settled, kept_jpeg(frame)
         event = fact_of(verdict, document(table, ledger))
         if recorded_already(verdict, ledger):
             self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
-            record = self._session.append(event, kept_jpeg(frame), after=ledger.seq)
+            record = self._session.append(event, jpeg, after=ledger.seq)
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
         if isinstance(verdict, Unsettled | Ambiguous):
-            self._hindsight.keep(settled, frame, self._session)
+            self._hindsight.keep(settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
         self._blind = settled if isinstance(verdict, CannotSee) else None

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engines.verdict import Accepted, Ambiguous, Refused, Verdict
-from referee.events import Record, Undone
+from referee.events import Undone
 from referee.facts import told
-from referee.ledger import Ledger, apply
+from referee.ledger import Ledger, followed_by
 from referee.ruled_on import RuledOn
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
@@ -127,8 +127,7 @@ def _change(seen: Observation, piece: Told) -> str:
 
 def _without(ledger: Ledger, record: int) -> Ledger:
     """The ledger as it would be if that record were taken back."""
-    undone = Record(seq=ledger.seq + 1, session=ledger.session, at_ms=0, event=Undone(undoes=record, decided_by=""))
-    return replace(apply(ledger, undone), question=None)
+    return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 
 def _choices(verdict: Verdict, stood: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -45,7 +45,7 @@ from referee.events import (
     shows_table,
 )
 from referee.facts import fact_of
-from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold
+from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by
 from referee.log import Log
 from table.errors import InputError
 
@@ -135,7 +135,7 @@ class Session:
             return self._append(event, frame_jpeg)
 
     def _append(self, event: Event, frame_jpeg: bytes | None = None) -> Record:
-        trial = apply(self._ledger, Record(seq=self._ledger.seq + 1, session=self.id, at_ms=self._at_ms, event=event))
+        trial = followed_by(self._ledger, event, self._at_ms)
         if hasattr(event, "state"):
             event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)

@@ -16,6 +16,7 @@ from referee.inputs import Input
 from referee.loop import Referee
 from referee.session import Session
 from table.errors import InputError
+from tests.referee.variants import Variant
 from vision.frame import Frame
 
 
@@ -109,19 +110,13 @@ def test_what_a_button_points_at_is_told_at_once_and_until_it_points_elsewhere(s
     assert {said for at_ms, _, said in told if at_ms >= 1000} == {"Does the leaning piece count?"}
 
 
-class Strict:
+class Strict(Variant):
     """Pegs, but a table with another number of pieces than the record is out of step with it."""
-
-    def __init__(self, pegs):
-        self.pegs = pegs
-
-    def __getattr__(self, name):
-        return getattr(self.pegs, name)
 
     def judge(self, state, table, before, board):
         if abs(len(table.pieces) - len(state.pegs)) > 1:
             return OutOfSync(code="pegs.out_of_sync", said="The table is not as it was recorded.", differences=(f"{len(table.pieces)} lie there.",))
-        return self.pegs.judge(state, table, before, board)
+        return self.game.judge(state, table, before, board)
 
 
 def test_a_table_out_of_step_is_told_once_until_table_or_record_is_put_right(log, started, games, seen, piece):
@@ -178,17 +173,11 @@ def test_events_that_are_noted_have_their_own_fact(session):
     assert record.event.state["scores"] == {"red": 1, "blue": 0}
 
 
-class Askable:
+class Askable(Variant):
     """Pegs, but a piece that leans may be put right by the players."""
 
-    def __init__(self, pegs):
-        self.pegs = pegs
-
-    def __getattr__(self, name):
-        return getattr(self.pegs, name)
-
     def judge(self, state, table, before, board):
-        verdict = self.pegs.judge(state, table, before, board)
+        verdict = self.game.judge(state, table, before, board)
         return replace(verdict, until_moved=True) if isinstance(verdict, Ambiguous) else verdict
 
 

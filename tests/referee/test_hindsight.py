@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Waiting
+from referee.between import made_out, with_one_more
 from referee.command import Answer, Undo
 from referee.events import Asked, Ruled, Undone
-from referee.hindsight import made_out, with_one_more
 from referee.inputs import Input
 from referee.log import Log
 from referee.loop import Referee
@@ -23,6 +23,7 @@ from referee.session import Session
 from table.observation import SeenCounter
 from table.setup import table_document
 from tests.referee.test_cli_referee import SETUP
+from tests.referee.variants import Variant
 from vision.cameras.files import decode_image
 
 
@@ -60,17 +61,11 @@ def test_a_table_that_is_read_after_all_is_ruled_on_as_it_is_seen(referee, sessi
     assert ruled(session) == [(500, ("red",), False), (2500, ("blue",), False)]
 
 
-class Unseen:
+class Unseen(Variant):
     """Pegs, but of what is not seen people are asked, and what more there is than one is out of step."""
 
-    def __init__(self, pegs):
-        self.pegs = pegs
-
-    def __getattr__(self, name):
-        return getattr(self.pegs, name)
-
     def judge(self, state, table, before, board):
-        verdict = self.pegs.judge(state, table, before, board)
+        verdict = self.game.judge(state, table, before, board)
         if not isinstance(verdict, Waiting):
             return verdict
         if len(table.pieces) > len(state.pegs) + 1:
@@ -83,7 +78,7 @@ class Unseen:
     def hear(self, state, said, in_doubt=False):
         if said.get("player") != state.next:
             return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.")
-        return self.pegs.hear(state, said, in_doubt)
+        return self.game.hear(state, said, in_doubt)
 
 
 @pytest.fixture

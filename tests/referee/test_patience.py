@@ -12,22 +12,21 @@ from referee.command import Answer, Undo
 from referee.events import Answered, Asked
 from referee.session import Session
 from tests.referee.test_hear import referee
+from tests.referee.variants import Variant
 
 THERE, NOT_SO = "It lies there", "Not so"
 STAYS = range(0, 9000, 250)
 
 
-class Looking:
+class Looking(Variant):
     """Pegs, but one that is not seen is asked about, unless the last ruling was made without it."""
 
     def __init__(self, pegs, wrong=None):
-        self.pegs, self.wrong = pegs, wrong
-
-    def __getattr__(self, name):
-        return getattr(self.pegs, name)
+        super().__init__(pegs)
+        self.wrong = wrong
 
     def judge(self, state, table, before, board):
-        verdict = self.pegs.judge(state, table, before, board)
+        verdict = self.game.judge(state, table, before, board)
         missing = Counter(state.pegs) - Counter(piece.colour for piece in table.pieces)
         known = before is not None and len(before.pieces) < len(state.pegs)
         if not isinstance(verdict, Waiting) or not missing or known:
