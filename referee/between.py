@@ -1,6 +1,7 @@
 """What a table must have shown, by those that were seen before and after it.
 
-A piece that lies where it lay before lay there in between, too, and what could not be read where a piece is read later was that piece.
+A piece that lies where it lay before lay there in between, too; what could not be read where a piece is read later was that piece; and what
+was read there as another piece, which came from nowhere, was read wrongly.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from table.solids import Array
 
 UNREAD_MM = 15.0
 """What could not be read is told this near to the middle of the piece that it is."""
+IN_PLACE_MM = 10.0
+"""Two readings of one piece have their middles this near to each other, of whatever kind and however turned it was taken to be."""
+TURNED_DEG = 30.0
+"""By less than this a piece is nudged; a reading of a piece that lies still is off by much more or by next to nothing."""
 COUNTER_MM = 3.0
 """A counter that is seen this near to where one was lies where it lay."""
 
@@ -27,6 +32,7 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     None, too, where a piece like one that is missing lies elsewhere, which is there neither before nor after: it may have been moved there
     and back.
     """
+    as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
     came = [piece for piece in now.pieces if before is None or not _there(piece, before)]
     missing = [piece for piece in stayed if not _there(piece, seen, _sure(piece))]
@@ -39,11 +45,85 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     read = [one for one in read if not any(_overlap(one, piece) for piece in unread)]
     tiles, counters = _tiles(seen, before, now), _counters(seen, before, now)
     added = [*missing, *unread]
-    if not added and tiles == seen.tiles and not counters:
+    if seen is as_read and not added and tiles == seen.tiles and not counters:
         return None
     places = tuple(place for place in seen.unread_mm if not any(_near(place, piece) for piece in added))
     pieces = _standing([*read, *added], seen, before, now)
     return replace(seen, pieces=pieces, unread_mm=places, tiles=tiles, counters=(*seen.counters, *counters))
+
+
+def without_strangers(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
+    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where there is no such thing."""
+    if before is None:
+        return None
+    strange = [one for one in _strange(seen, before, now) if _from_nowhere(one, seen, before) and not _in_place(one, now.pieces)]
+    left = [one for one in seen.pieces if not any(one is stranger for stranger in strange)]
+    places = seen.unread_mm
+    if all(_read_as(piece, seen) for piece in before.pieces):
+        places = tuple(place for place in places if _still_unread(place, now))
+    if not strange and len(places) == len(seen.unread_mm):
+        return None
+    return replace(seen, pieces=_standing(left, seen), unread_mm=places)
+
+
+def _still_unread(place_mm: Array, now: Observation) -> bool:
+    """Is it, or what is read there, seen now?"""
+    return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(_near(place_mm, piece) for piece in now.pieces)
+
+
+def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
+    """The table with what was read, however surely, as another kind than what lies there before or after, or turned otherwise than after."""
+    instead = {id(one): _read_wrongly(one, seen, before, now) for one in _strange(seen, before, now)}
+    if not any(instead.values()):
+        return seen
+    return replace(seen, pieces=_standing([instead.get(id(one)) or one for one in seen.pieces], seen, before, now))
+
+
+def _read_wrongly(one: SeenPiece, seen: Observation, before: Observation | None, now: Observation) -> SeenPiece | None:
+    """What the strange piece `one` must have been, if that is seen before or after."""
+    from_nowhere = _from_nowhere(one, seen, before)
+    later = [piece for piece in _in_place(one, now.pieces) if not _read_as(piece, seen)]
+    for piece in later:
+        if _kind(piece) == _kind(one):
+            wrongly = piece.pose != one.pose or abs(one.away_from(piece)[2]) > TURNED_DEG
+        else:
+            wrongly = _count(piece, seen) < _count(piece, now) and (from_nowhere or not moved(one, piece))
+        if wrongly:
+            return piece
+    if later or before is None or not from_nowhere:
+        return None
+    earlier = [piece for piece in _in_place(one, before.pieces) if not _read_as(piece, seen)]
+    return next((piece for piece in earlier if _count(piece, seen) < _count(piece, before)), None)
+
+
+def _strange(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
+    """What is seen so neither before nor after."""
+    return [one for one in seen.pieces if not _read_as(one, now) and not (before is not None and _read_as(one, before))]
+
+
+def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation | None) -> bool:
+    """Does every piece of its kind lie where it lay, or are there more of them than there were?"""
+    if before is None:
+        return True
+    return _count(one, seen) > _count(one, before) or all(_read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one))
+
+
+def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
+    """Those that it may be another reading of: from base to tip, whichever is which, their middles are near to each other."""
+    return [piece for piece in pieces if np.hypot(*(piece.base_mm + piece.tip_mm - one.base_mm - one.tip_mm)) / 2 <= IN_PLACE_MM]
+
+
+def _kind(piece: SeenPiece) -> tuple[str, str]:
+    return piece.colour, piece.size
+
+
+def _count(piece: SeenPiece, seen: Observation) -> int:
+    """How many of its kind are seen."""
+    return sum(_kind(one) == _kind(piece) for one in seen.pieces)
+
+
+def _read_as(piece: SeenPiece, seen: Observation) -> bool:
+    return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 
 def _something_at(piece: SeenPiece, seen: Observation) -> bool:

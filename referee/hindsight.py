@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 import msgspec
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict, answer_by_label
-from referee.between import made_out, with_one_more
+from referee.between import made_out, with_one_more, without_strangers
 from referee.events import Answered, Corrected, Declared, Event, GameStarted, Noted, Record, Reopened, Resigned, Resumed, Ruled, Undone
 from referee.facts import document, fact_of
 from referee.ledger import Ledger, followed_by
@@ -74,7 +74,7 @@ class _Story:
 
     def seen(self, table: _Undecided, now: Observation, board: Board) -> list[_Story]:
         """And this table: what it must have shown, if a move explains that; or else that nothing counts, any answer to what could not be seen,
-        and any piece that came while the table was not as it had been.
+        any piece that came while the table was not as it had been, and what was seen without that which came from nowhere and is gone.
 
         What is too close to call, and what was thrown first, is for people to say.
         """
@@ -85,6 +85,8 @@ class _Story:
             return [self.with_fact(_in_hindsight(verdict, seen, table, self.ledger))]
         another = isinstance(verdict, Unsettled) and (self.before is None or not agree(self.before, seen))
         more = with_one_more(seen, self.before, now) if another else []
+        if (without := without_strangers(seen, self.before, now)) is not None:
+            more.append(without)
         found = [(engine.judge(self.ledger.state, one, self.before, board), one) for one in more]
         asked = verdict.asks if isinstance(verdict, Unsettled) else verdict
         if isinstance(asked, Ambiguous) and asked.until_moved and len(asked.choices) <= STORIES:
@@ -96,21 +98,22 @@ class _Story:
     def _counts(self, verdict: Verdict) -> TypeGuard[Accepted]:
         return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.standing)
 
-    def explains(self, now: Observation, board: Board) -> int:
+    def explains(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
         """How well the table seen now follows from that: ALLOWED, 3 as nothing new, 2 as one of several things, 1 as what is refused, or
-        0, not at all."""
+        0, not at all; and all moves up to there."""
         verdict = self.ledger.engine.judge(self.ledger.state, now, self.before, board)
+        moves = tuple(move for fact in self.facts if isinstance(fact.event, Ruled | Noted) for move in fact.event.moves)
         match verdict:
             case OutOfSync() | CannotSee():
-                return 0
+                return 0, moves
             case Refused():
-                return int(self.sure)
+                return int(self.sure), moves
             case Ambiguous():
-                return 2
+                return 2, moves
             case Accepted():
-                return ALLOWED
+                return ALLOWED, (*moves, *verdict.moves)
             case _:
-                return 3
+                return 3, moves
 
 
 class Hindsight:
@@ -163,7 +166,8 @@ class Hindsight:
     def look_back(self, ledger: Ledger, before: Observation | None, now: Observation, board: Board) -> tuple[Fact, ...]:
         """What must have happened on those tables, in order, if the table seen `now` follows from it; nothing where that is not certain.
 
-        `before` is the table that the last ruling rests on.  What is seen now alone, and comes to the same, is to be ruled on as it is.
+        Of what explains it as well, all must come to the same, or be the beginning of what tells most.  `before` is the table that the last
+        ruling rests on.  What is seen now alone, and comes to the same, is to be ruled on as it is.
         """
         things = [thing for thing in self._since if not (isinstance(thing, _Undecided) and agree(thing.seen, now))]
         if not any(isinstance(thing, _Undecided) for thing in things):
@@ -172,14 +176,15 @@ class Hindsight:
         if not any(story.moves for story in stories):
             return ()
         explained = [story.explains(now, board) for story in stories]
-        best = max(explained, default=0)
-        told = [story for story, how_well in zip(stories, explained, strict=True) if how_well == best]
-        if not best or not told[0].moves or any(story.ledger.state != told[0].ledger.state for story in told):
+        best = max(how_well for how_well, _ in explained)
+        told = [(moves, story) for story, (how_well, moves) in zip(stories, explained, strict=True) if how_well == best]
+        most, story = max(told, key=lambda one: (len(one[0]), len(one[1].moves)))
+        if not best or not story.moves or any(moves != most[: len(moves) if best == ALLOWED else None] for moves, _ in told):
             return ()
         alone = ledger.engine.judge(ledger.state, now, before, board)
-        if isinstance(alone, Accepted) and told[0].moves == (alone.moves,) and best < ALLOWED:
+        if isinstance(alone, Accepted) and story.moves == (alone.moves,) == (most,):
             return ()
-        return told[0].facts
+        return story.facts
 
     def _forget_what_counted(self, session: Session) -> None:
         """Once something was ruled to have happened, or people say what did, nothing before it is looked back at."""

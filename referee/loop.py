@@ -310,7 +310,7 @@ class Referee:
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
-        if isinstance(verdict, Unsettled | Ambiguous):
+        if isinstance(verdict, Unsettled | Ambiguous | Refused):
             self._hindsight.keep(settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)

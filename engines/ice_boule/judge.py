@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, Literal
 
 import msgspec
@@ -324,6 +324,20 @@ def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
     return once if isinstance(once, Look) and len(once.gained) == 1 and not once.lost else None
 
 
+def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
+    """In which order two pieces may have been thrown by the rules; one where that changes nothing."""
+    lies = [f"the {colour} piece that {words.where(found.measured.gaps[k])}" for colour, k in new]
+    choices, ends = [], []
+    for first, second in ((0, 1), (1, 0)):
+        one, other = (_sizes(found, *new[which])[0][1] for which in (first, second))
+        if throws := two_throws(one, other):
+            choices.append(Choice(f"First {lies[first]}, then {lies[second]}", (str(throws[0]), str(throws[1]))))
+            ends.append(play(play(found.state, throws[0]), throws[1]))
+    if len(choices) == 2 and replace(ends[0], last=ends[1].last) == ends[1]:
+        return [Choice(f"One after the other, in whichever order: {lies[0]}, and {lies[1]}", choices[0].moves)]
+    return choices
+
+
 def _several_new(found: Look) -> Verdict:
     """More than one projectile more: throws are made one at a time; two may be told apart by who was to throw."""
     new = [(colour, k) for colour in dict.fromkeys(found.gained) for k in found.new(colour)]
@@ -332,20 +346,15 @@ def _several_new(found: Look) -> Verdict:
         (thrown,) = once.new(once.gained[0])
         read = [(f"One: {text.lower()}", reading) for text, reading in _sizes(once, once.gained[0], thrown)]
         return ask(once, "boule.throw.two", f"{said} Is one of them a part of another piece?", PLAY, read, "Each is a piece: take them back")
-    choices = []
-    if len(new) == 2 and not found.lost and found.changes and not found.moved:
-        for (a, first), (b, second) in permutations(new):
-            moves = two_throws(_sizes(found, a, first)[0][1], _sizes(found, b, second)[0][1])
-            gaps = found.measured.gaps
-            text = f"First the {a} piece that {words.where(gaps[first])}, then the {b} piece that {words.where(gaps[second])}"
-            choices += [Choice(text, moves)] if moves else []
+    choices = _orders(found, new) if len(new) == 2 and not found.lost and found.changes and not found.moved else []
     if not choices:
         return Refused(code="boule.throw.two", said=f"{said} Take them back.", rests_on=PLAY, player=found.player, evidence=found.evidence())
     return Ambiguous(
         code="boule.throw.two",
-        said=f"{said} Which was thrown first?",
+        said=f"{said} {'Which was thrown first?' if len(choices) > 1 else 'Were they thrown one after the other?'}",
         rests_on=PLAY,
         player=found.player,
         choices=(*choices, Choice("Both at once: take them back", ())),
+        until_moved=True,
         evidence=found.evidence(),
     )

@@ -85,8 +85,8 @@ def ask(look: Look, code: str, said: str, rests_on: str, read: Sequence[tuple[st
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=look.state.next, choices=tuple(choices), evidence=look.evidence())
 
 
-def two_throws(first: Reading, second: Reading) -> tuple[str, str] | None:
-    """Both throws one after the other as moves; None where the rules forbid it, or it hangs on what is too close to call.
+def two_throws(first: Reading, second: Reading) -> tuple[Throw, Throw] | None:
+    """Both throws one after the other; None where the rules forbid it, or it hangs on what is too close to call.
 
     Only for a second throw that knocked nothing: else nobody knows how the table lay between them.
     """
@@ -95,7 +95,7 @@ def two_throws(first: Reading, second: Reading) -> tuple[str, str] | None:
     if violation(state, move):
         return None
     then = second.move(ranking)
-    return None if violation(play(state, move), then) else (str(move), str(then))
+    return None if violation(play(state, move), then) else (move, then)
 
 
 def label(state: State, move: Move, layout: Layout) -> str:

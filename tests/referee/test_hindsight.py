@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Waiting
-from referee.between import made_out, with_one_more
 from referee.command import Answer, Undo
 from referee.events import Asked, Ruled, Undone
 from referee.inputs import Input
@@ -20,7 +19,6 @@ from referee.log import Log
 from referee.loop import Referee
 from referee.replay import LATER, rejudge
 from referee.session import Session
-from table.observation import SeenCounter
 from table.setup import table_document
 from tests.referee.test_cli_referee import SETUP
 from tests.referee.variants import Variant
@@ -175,52 +173,27 @@ def test_a_verdict_in_hindsight_is_not_judged_again(log, started, games, film_of
     session.close()
 
 
-def test_a_piece_that_may_have_been_moved_and_put_back_is_not_put_in(seen, piece, red, blue):
-    before, now = seen(0, red, blue), seen(2000, red, blue, piece("red", 300, 50))
-    assert made_out(seen(1000, blue, piece("red", 400, 50)), before, now) is None
-    made = made_out(seen(1000, blue), before, now)
-    assert [one.colour for one in made.pieces] == ["blue", "red"]
-    assert made_out(seen(1000, red, blue), before, now) is None
+FAULTS = ("unread", "doubt of the new", "doubt of an old", "the new in another colour", "an old in another colour", "one too many")
+OTHER = {"red": "blue", "blue": "red"}
 
 
-def test_what_stood_on_another_piece_stands_on_it(seen, piece, red, blue):
-    above = replace(piece("blue", 50, 50, pose="leaning"), on=0)
-    before, now = seen(0, red, above), seen(2000, red, above, blue)
-    assert [one.on for one in made_out(seen(1000, red), before, now).pieces] == [None, 0]
-    assert [one.on for one in made_out(seen(1000), before, now).pieces] == [None, 0]
-
-
-def test_tiles_and_counters_that_lay_there_before_and_after(seen, red):
-    tiles = {"a1": True, "a2": True, "a3": False}
-    counter = SeenCounter("white", 10.0, 20.0, 0.1)
-    before, now = (replace(seen(at, red), tiles=tiles, counters=(counter,)) for at in (0, 2000))
-    made = made_out(replace(seen(1000, red), tiles={"a1": False, "a2": True, "a3": True}), before, now)
-    assert made.tiles == {"a1": True, "a2": True, "a3": True}, "one may have been slid there, and sunk"
-    assert made.counters == (counter,)
-    gone = replace(now, tiles=tiles | {"a1": False}, counters=())
-    assert made_out(replace(seen(1000, red), tiles=tiles), before, gone) is None
-
-
-def test_a_piece_that_moved_stands_where_it_is_now_and_no_more_where_it_was(seen, piece, red, blue):
-    moved = piece("red", 300, 50)
-    (made,) = with_one_more(seen(1000, red, blue), seen(0, red, blue), seen(2000, moved, blue))
-    assert sorted((one.colour, float(one.base_mm[0])) for one in made.pieces) == [("blue", 150.0), ("red", 300.0)]
-
-
-@given(throws=st.integers(2, 6), at=st.integers(0, 4), fault=st.sampled_from(["unread", "doubt of the new", "doubt of an old"]), data=st.data())
+@given(throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data())
 def test_one_table_that_is_seen_badly_loses_no_throw(tmp_path_factory, games, started, film_of, hold, piece, throws, at, fault, data):
     pieces = [piece(("red", "blue")[k % 2], 50 + 60 * k, 50) for k in range(throws)]
-    bad = min(at, throws - 2)
+    bad = max(min(at, throws - 2), int(fault == "one too many"))
     shots = []
     for k in range(throws):
         table = pieces[: k + 1]
+        which = table[data.draw(st.integers(0, k)) if "an old" in fault and k == bad else k]
         if k != bad:
             shots += hold(1000 * k, *table)
         elif fault == "unread":
-            shots += unread(hold(1000 * k, *table[:-1]), table[-1])
+            shots += unread(hold(1000 * k, *table[:-1]), which)
+        elif fault == "one too many":
+            shots += hold(1000 * k, *table, piece(data.draw(st.sampled_from(("red", "blue"))), 50, 200))
         else:
-            which = k if fault == "doubt of the new" else data.draw(st.integers(0, k))
-            shots += hold(1000 * k, *(replace(one, colour_probability=0.6) if one is table[which] else one for one in table))
+            badly = {"colour": OTHER[which.colour]} if "colour" in fault else {"colour_probability": 0.6}
+            shots += hold(1000 * k, *(replace(one, **badly) if one is which else one for one in table))
     film = film_of(*shots)
     with Log(tmp_path_factory.mktemp("log") / "log.sqlite") as log:
         session = Session.begin(log, started, games=games)

@@ -182,12 +182,26 @@ def test_two_new_pieces(tables, game):
         ),
         Choice("Both at once: take them back", ()),
     )
+    assert asked.until_moved, "they may be taken back, or thrown on to"
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
     assert (both.code, both.said) == ("boule.throw.two", "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.")
     close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
     assert isinstance(close, Refused)
     three = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
     assert isinstance(three, Refused)
+
+
+def test_two_new_pieces_of_one_colour(tables, game):
+    """Yellow was to throw until it leads: where neither does, nothing hangs on which was first."""
+    game.add(tables.beside("blue", 20.0))
+    asked = game.add(tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
+    assert asked.said == "2 new pieces lie in play (yellow, yellow), and one is thrown at a time. Were they thrown one after the other?"
+    whichever, at_once = asked.choices
+    assert whichever.label.startswith("One after the other, in whichever order: the yellow piece that lies 30.0 ± 0.5 mm from the target, and ")
+    assert [len(choice.moves) for choice in (whichever, at_once)] == [2, 0]
+    leads = game.add(tables.beside("yellow", 10.0, 90), tables.beside("yellow", 40.0, 180))
+    first, _ = leads.choices
+    assert first.label.startswith("First the yellow piece that lies 40.0 ± 0.5 mm from the target, then "), "after the other it is blue's turn"
 
 
 def test_a_piece_that_is_perhaps_read_twice_is_asked_about(tables, game):
