@@ -53,13 +53,14 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
 
 
 def without_strangers(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
-    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where there is no such thing."""
-    if before is None:
-        return None
-    strange = [one for one in _strange(seen, before, now) if _from_nowhere(one, seen, before) and not _in_place(one, now.pieces)]
+    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where there is no such thing.
+
+    Of the first table nobody knows what came: there a piece is too many beside all others of its kind that lie there still.
+    """
+    strange = [one for one in _strange(seen, before, now) if _from_nowhere(one, seen, before or now) and not _in_place(one, now.pieces)]
     left = [one for one in seen.pieces if not any(one is stranger for stranger in strange)]
     places = seen.unread_mm
-    if all(_read_as(piece, seen) for piece in before.pieces):
+    if before is not None and all(_read_as(piece, seen) for piece in before.pieces):
         places = tuple(place for place in places if _still_unread(place, now))
     if not strange and len(places) == len(seen.unread_mm):
         return None
@@ -81,7 +82,7 @@ def _as_it_was(seen: Observation, before: Observation | None, now: Observation) 
 
 def _read_wrongly(one: SeenPiece, seen: Observation, before: Observation | None, now: Observation) -> SeenPiece | None:
     """What the strange piece `one` must have been, if that is seen before or after."""
-    from_nowhere = _from_nowhere(one, seen, before)
+    from_nowhere = before is None or _from_nowhere(one, seen, before)
     later = [piece for piece in _in_place(one, now.pieces) if not _read_as(piece, seen)]
     for piece in later:
         if _kind(piece) == _kind(one):
@@ -101,10 +102,8 @@ def _strange(seen: Observation, before: Observation | None, now: Observation) ->
     return [one for one in seen.pieces if not _read_as(one, now) and not (before is not None and _read_as(one, before))]
 
 
-def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation | None) -> bool:
+def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
     """Does every piece of its kind lie where it lay, or are there more of them than there were?"""
-    if before is None:
-        return True
     return _count(one, seen) > _count(one, before) or all(_read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one))
 
 

@@ -19,7 +19,7 @@ from referee.settle import agree, read_once
 from table.boards import Board
 from table.observation import Observation
 
-TABLES_KEPT = 8
+TABLES_KEPT = 5
 """So many tables are looked back at: who goes on for longer has to put the record right."""
 STORIES = 24
 """Where more than this may have happened, people have to say what did."""

@@ -113,7 +113,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
         return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move, after)} " + (f"The game is over: {ended}." if ended else after_move(after))
+    said = f"{_what(state, move, after)}. " + (f"The game is over: {ended}." if ended else after_move(after))
     return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
 
 
@@ -131,19 +131,19 @@ def _short(move: Move) -> str:
 
 
 def _what(state: State, move: Move, after: State) -> str:
-    """What happened, in a sentence."""
+    """What happened, in words."""
     mover = capital(_kind(state, move)[1])
     match move:
         case Removal():
             floe = state.board.of(move.tile)
             lost = listed(floe.pyramids) if floe and floe.pyramids else ""
-            return f"{mover} removed {move.tile}" + (f", and {lost} with it." if lost else ".")
+            return f"{mover} removed {move.tile}" + (f", and {lost} with it" if lost else "")
         case Slide():
             floe = state.board.at(move.origin)
-            return f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to {move.target}."
+            return f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to {move.target}"
         case Movement():
             sunk = f", and {after.sunk} sinks (more than {WEIGHT_MOST}; ruling icefloe.3)" if after.sunk else ""
-            return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}."
+            return f"{mover} moved {move.pyramid} from {move.origin} to {move.target}{sunk}"
         case _:
             raise AssertionError("not seen")
 

@@ -90,7 +90,8 @@ def test_what_came_from_nowhere_and_is_gone_was_not_there(seen, piece, red, blue
     stranger, now = piece("blue", 300, 50), seen(2000, red, blue)
     assert told(without_strangers(seen(1000, red, blue, stranger), seen(0, red), now)) == [RED, BLUE]
     assert without_strangers(seen(1000, red, blue), seen(0, red), now) is None
-    assert without_strangers(seen(1000, red, stranger), None, now) is None, "nothing tells what lay there before"
+    assert told(without_strangers(seen(1000, red, blue, stranger), None, now)) == [RED, BLUE]
+    assert without_strangers(seen(1000, red, piece("green", 300, 50)), None, seen(2000, red, piece("green", 400, 50))) is None, "it moved on"
     assert without_strangers(seen(1000, red, stranger), seen(0, red, blue), seen(2000, red)) is None, "it was moved there, and taken away"
 
 

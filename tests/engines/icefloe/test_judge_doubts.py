@@ -42,7 +42,7 @@ def test_a_pyramid_between_two_tiles_is_asked_about(pond, tables):
     assert isinstance(asked, Ambiguous)
     assert asked.code == "icefloe.too_close"
     assert {choice.moves for choice in asked.choices} == {("BS:a2-b2",), ("BS:a2-b3",), ()}
-    assert game.judge_answer(asked, "Red moved BS from a2 to b3.").moves == ("BS:a2-b3",)
+    assert game.judge_answer(asked, "Red moved BS from a2 to b3").moves == ("BS:a2-b3",)
 
 
 def test_nothing_was_moved_on_a_pond_that_looks_as_it_did_when_it_was_ruled_on(pond, tables):
