@@ -53,7 +53,8 @@ BESIDE_MM = 70.0
 
 def not_seen(seen: Observation, k: int, _setup: Setup) -> Observation:
     """Nothing tells that piece `k` is there."""
-    return replace(seen, pieces=seen.pieces[:k] + seen.pieces[k + 1 :])
+    left = seen.pieces[:k] + seen.pieces[k + 1 :]
+    return replace(seen, pieces=tuple(replace(piece, on=None if piece.on in (None, k) else piece.on - (piece.on > k)) for piece in left))
 
 
 def unread(seen: Observation, k: int, setup: Setup) -> Observation:

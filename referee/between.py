@@ -37,10 +37,10 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     came = [piece for piece in now.pieces if before is None or not _there(piece, before)]
     missing = [piece for piece in stayed if not _there(piece, seen, _sure(piece))]
     read = [one for one in seen.pieces if not any(_same(one, piece) or (_overlap(one, piece) and not _there(one, now)) for piece in missing)]
-    strange = [piece for piece in read if not _there(piece, now) and not (before is not None and _there(piece, before))]
-    if any(_may_be(other, piece) for piece in missing for other in strange):
-        return None
     gone = [piece for piece in read if not _there(piece, now)]
+    came_and_went = [piece for piece in gone if before is None or not _there(piece, before)]
+    if any(_may_be(other, piece) for piece in missing for other in came_and_went):
+        return None
     unread = [piece for piece in came if not _there(piece, seen, _sure(piece)) and _something_at(piece, seen) and not _in_the_way(piece, read, gone)]
     read = [one for one in read if not any(_overlap(one, piece) for piece in unread)]
     tiles, counters = _tiles(seen, before, now), _counters(seen, before, now)
@@ -141,7 +141,7 @@ def with_one_more(seen: Observation, before: Observation | None, now: Observatio
     for piece in now.pieces:
         if _there(piece, seen) or (before is not None and _there(piece, before)):
             continue
-        was = [one for one in seen.pieces if (one.colour, one.size) == (piece.colour, piece.size) and not _there(one, now)]
+        was = [one for one in seen.pieces if _kind(one) == _kind(piece) and not _there(one, now)]
         left = [one for one in seen.pieces if one not in was[:1] and not _overlap(one, piece)]
         places = tuple(place for place in seen.unread_mm if not _near(place, piece))
         tables.append(replace(seen, pieces=_standing([*left, piece], seen, before, now), unread_mm=places))

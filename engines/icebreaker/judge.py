@@ -56,18 +56,19 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     found = look(seen, board).counted(state)
     if before is not None:
         found = found.as_ruled(look(before, board).counted(state), state)
-    if found.down:
-        return Waiting(code=MOVE, said=f"Stand the {found.down[0].colour} ship upright where it belongs.", rests_on=RULES, player=state.next)
+    if fallen := [piece.colour for piece in found.down if piece.colour not in dict(found.held)]:
+        said = f"Stand the {fallen[0]} ship upright where it belongs."
+        return Waiting(code=MOVE, said=said, rests_on=RULES, player=state.next, asks=ask_unseen(state, found, found.differs(state).gone))
     if before is None and state == fresh(state.players, state.setting.rulings):
         return _judge_start(state, found)
     explained = [move for move in legal_moves(state) if found.shows(play(state, move))]
     still = found.shows(state)
     if still and (not explained or found.plainly().shows(state)):
         return _wait(state, found)
-    if len(explained) == 1 and not still:
-        return _accept(state, explained[0], found)
+    if len(explained) == 1 and not still and (moved := _left(state, explained[0], found)):
+        return _accept(state, explained[0], moved)
     if explained:
-        return _ask(state, explained, still)
+        return _ask(state, explained, still or len(explained) == 1)
     return _judge_difference(state, found)
 
 
@@ -102,9 +103,13 @@ def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
     return Ambiguous(code="icebreaker.unseen", said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True)
 
 
-def _accept(state: State, move: Move, found: Look) -> Accepted:
+def _left(state: State, move: Move, found: Look) -> Shift | None:
+    """The ship that is seen to have left its cell; None where icebergs alone tell of the move, and the ship may stand where it stood."""
+    return next((shift for shift in found.differs(state).moved if shift.from_cell == move.from_cell), None)
+
+
+def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     after = play(state, move)
-    (moved,) = (shift for shift in found.differs(state).moved if shift.from_cell == move.from_cell)
     x_mm, y_mm = moved.ship.piece.base_mm
     captured = f" and takes the iceberg on {label(move.to_cell)}" if after.ice != state.ice else ""
     scores = listed(f"{player} {score}" for player, score in zip(after.players, after.scores, strict=True))
@@ -118,8 +123,9 @@ def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
     if still:
         choices.append(Choice("No ship has moved yet", ()))
-    alike = "Two" if len(explained) == 2 else "Several"
-    said = f"Which move did {state.next} make? {alike} of them look alike in the picture. You may also put the ship clearly in its cell."
+    alike = f"Which move did {state.next} make? {'Two' if len(explained) == 2 else 'Several'} of them look alike in the picture."
+    asked = alike if len(explained) > 1 else f"Has {state.next} moved? A ship may stand where it stood, or where it may go."
+    said = f"{asked} You may also put the ship clearly in its cell."
     return Ambiguous(code=MOVE, said=said, rests_on=MOVES, player=state.next, choices=tuple(choices), until_moved=True)
 
 

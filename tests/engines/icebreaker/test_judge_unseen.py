@@ -57,6 +57,17 @@ def test_what_people_say_of_another_players_ship_is_held(state, table):
     assert isinstance(judge(state, table, unseen(table, lost, other), said), Waiting), "that one is gone for another reason"
 
 
+def test_a_ship_that_is_read_to_lie_and_stands_is_held_at_peoples_word(state, table):
+    lost = cells_of(table, "green")[0]
+    lies = table.fallen(lost)
+    fallen = judge(state, table, lies)
+    assert fallen.said == "Stand the green ship upright where it belongs."
+    assert [(choice.moves, choice.holds) for choice in fallen.asks.choices] == [((), True), ((), False)]
+    move = next(iter(game.legal_moves(state)))
+    table.move(*str(move).split("-"))
+    assert judge(state, table, table.fallen(lost), lies).moves == (str(move),), "they said that it stands there"
+
+
 def test_the_word_ends_when_the_ship_is_seen(state, table):
     lost = cells_of(table, "green")[0]
     said = unseen(table, lost)
