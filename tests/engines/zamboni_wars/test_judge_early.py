@@ -1,7 +1,7 @@
 """Dice of Zamboni Wars that are heard before the camera has read the end of a move."""
 
 from engines import zamboni_wars as game
-from engines.verdict import Noted, Refused, Waiting
+from engines.verdict import Noted, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
 from engines.zamboni_wars.state import State
 
@@ -55,3 +55,11 @@ def test_where_a_move_could_not_be_read_the_next_player_s_die_counts_once_it_is(
     driven = evening.count(evening.judge())
     assert (driven.code, driven.player, driven.moves) == ("zamboni.move", "yellow", ("c1 W", "a6 SE"))
     assert driven.said.startswith("Blue drives to c1 and looks W. Yellow's die shows 4. Yellow drives to a6 and looks SE.")
+
+
+def test_a_layer_that_is_not_taken_off_though_the_next_player_rolled_is_out_of_step(at):
+    evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 2; to_move red; phase move 4 early red=6 blue=2")
+    evening.table.drive("red", Space.parse("d3"), "S")
+    assert isinstance(evening.judge(), OutOfSync)
+    evening.table.strip("blue")
+    assert evening.judge().moves == ("d3 S",)
