@@ -386,21 +386,3 @@ def test_a_colour_that_leaves_no_choice_is_no_doubt(tables, seed):
     moved = min(range(len(unsure)), key=lambda k: np.hypot(*(unsure[k].base_mm - there)))
     swapped = [dataclasses.replace(piece, colour=other, colour_probability=0.96) if k == moved else piece for k, piece in enumerate(seen.pieces)]
     assert not isinstance(judged(swapped), Refused), "there is one too many of that colour"
-
-
-def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_about(tables):
-    """It may stand where it stood, or where the iceberg was: that it went is not seen."""
-    evening = Evening(tables, 4)
-    state = evening.state
-    here = evening.cells(state.next)[0]
-    move = next(move for move in game.legal_moves(state) if label(move.from_cell) == here)
-    table = evening.table.copy()
-    del table.ice[label(move.to_cell)]
-    seen = table.seen()
-    hardly = [piece for piece in seen.pieces if np.hypot(*(piece.base_mm - table.middles[here])) < 10]
-    rest = [piece for piece in seen.pieces if piece is not hardly[0]]
-    blurred = dataclasses.replace(hardly[0], covariance=np.diag([15.0, 15.0, 20.0]) ** 2)
-    asked = game.judge(state, dataclasses.replace(seen, pieces=(*rest, blurred)), ANYTHING, BOARD)
-    assert isinstance(asked, Ambiguous), asked
-    assert asked.said.startswith(f"Has {state.next} moved? A ship may stand where it stood, or where it may go.")
-    assert [choice.moves for choice in asked.choices] == [(str(move),), ()]

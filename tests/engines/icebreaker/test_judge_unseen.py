@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
+from engines.icebreaker.board import label
 from engines.verdict import Accepted, Ambiguous, CannotSee, Waiting
 from table.boards import Hex
 
@@ -149,3 +150,18 @@ def test_nobody_is_asked_about_icebergs_while_they_are_laid_out(state, table):
     for cell in sorted(half.ice)[:20]:
         del half.ice[cell]
     assert game.judge(state, half.seen(), None, BOARD).asks is None
+
+
+def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_about(state, table):
+    """It may stand where it stood, or where the iceberg was: that it went is not seen."""
+    here = cells_of(table, str(state.next))[0]
+    move = next(move for move in game.legal_moves(state) if label(move.from_cell) == here)
+    before, rest = table.seen(), unseen(table, here)
+    hardly = min(before.pieces, key=lambda piece: np.hypot(*(piece.base_mm - table.middles[here])))
+    hardly = replace(hardly, covariance=np.diag([15.0, 15.0, 20.0]) ** 2)
+    del table.ice[label(move.to_cell)]
+    taken = replace(rest, pieces=(*rest.pieces, hardly), counters=table.seen().counters)
+    asked = judge(state, table, taken, before)
+    assert isinstance(asked, Ambiguous), asked
+    assert asked.said.startswith(f"Has {state.next} moved? A ship may stand where it stood, or where it may go.")
+    assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
