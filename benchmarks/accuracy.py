@@ -53,12 +53,12 @@ class Run:
         return sum("failed" in wrong for case in self.cases for wrong in case["wrong"])
 
 
-def load_scoring() -> ModuleType:
-    """score.py as a module; ends the program with one line where it is not there."""
-    path = BENCH / "score.py"
-    spec = importlib.util.spec_from_file_location("score", path)
+def load_scoring(name: str = "score", beside: str = "cases/") -> ModuleType:
+    """A scorer as a module; ends the program with one line, which names what should lie `beside` it, where it is not there."""
+    path = BENCH / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     if not path.is_file() or spec is None or spec.loader is None:
-        sys.exit(f"bench: expected score.py and cases/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
+        sys.exit(f"bench: expected {path.name} and {beside} in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
     scoring = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(scoring)
     return scoring

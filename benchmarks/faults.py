@@ -7,12 +7,10 @@ each time, and scored as the films are.  RINKSIDE_BENCH names the folder with sc
 from __future__ import annotations
 
 import datetime
-import importlib
 import json
 import platform
 import random
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.accuracy import BENCH, ROOT, commit
+from benchmarks.accuracy import BENCH, ROOT, commit, load_scoring
 from benchmarks.sequences import GAMES
 from referee.commands_referee import verdict_document
 from referee.inputs import read_inputs
@@ -87,11 +85,9 @@ def in_another_colour(seen: Observation, k: int, setup: Setup) -> Observation:
 def turned_round(seen: Observation, k: int, setup: Setup) -> Observation:
     """Piece `k`, which lies, surely lies the other way round."""
     piece = seen.pieces[k]
-    return (
-        _read_as(seen, k, _placed(replace(piece, base_mm=piece.tip_mm, heading_deg=piece.heading_deg + 180), setup))
-        if piece.pose == "lying"
-        else seen
-    )
+    if piece.pose != "lying":
+        return seen
+    return _read_as(seen, k, _placed(replace(piece, base_mm=piece.tip_mm, heading_deg=piece.heading_deg + 180), setup))
 
 
 def in_another_pose(seen: Observation, k: int, setup: Setup) -> Observation:
@@ -158,15 +154,14 @@ class Film:
     expected: tuple[dict[str, Any], ...]
 
     @classmethod
-    def read(cls, folder: Path) -> Film:
+    def read(cls, folder: Path, scorer: Any) -> Film:
         """All of its pictures, read as a camera's are, and what a referee must say of them."""
         setup = as_played(load_table(folder / "table.json"), {})
         empty, watch, readings = read_image(folder / "empty.jpg", setup), Watch(), []
         with closing(open_camera(f"folder:{folder / 'frames'}", setup)) as camera:
             while (frame := camera.read()) is not None:
                 readings.append(watch(frame, setup, empty))
-        expected = tuple(json.loads(line) for line in (folder / "expected.jsonl").read_text(encoding="utf-8").splitlines() if line.strip())
-        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings), expected)
+        return cls(folder, setup.game.name, tuple(setup.game.colours), setup, tuple(readings), tuple(scorer.lines(folder / "expected.jsonl")))
 
     def tables(self) -> Iterator[list[int]]:
         """The pictures of each table at rest, without a hand."""
@@ -307,12 +302,8 @@ in [LOG.md](LOG.md).
 
 
 if __name__ == "__main__":
-    script = BENCH / "score_sequences.py"
-    if not script.is_file():
-        sys.exit(f"bench-faults: expected score_sequences.py and sequences/ in {BENCH}; set RINKSIDE_BENCH to the folder that has them")
-    sys.path.insert(0, str(BENCH))
-    scorer = importlib.import_module("score_sequences")
-    films = [Film.read(path.parent) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
+    scorer = load_scoring("score_sequences", "sequences/")
+    films = [Film.read(path.parent, scorer) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
     found: dict[str, dict[str, Cost]] = defaultdict(dict)
     for film in films:
         for name, fault in FAULTS.items():

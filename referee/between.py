@@ -122,6 +122,7 @@ def _count(piece: SeenPiece, seen: Observation) -> int:
 
 
 def _read_as(piece: SeenPiece, seen: Observation) -> bool:
+    """Is it seen there, and of its own size?"""
     return any(_same(piece, other) and piece.size == other.size for other in seen.pieces)
 
 

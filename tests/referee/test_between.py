@@ -67,7 +67,7 @@ def test_what_went_on_was_of_the_kind_that_it_was_read_as_before(seen, piece, re
 
 def test_a_piece_that_came_from_elsewhere_is_what_it_was_read_as(seen, piece, red, blue):
     """Blue lies nearly where red lay on the table between, and red came there from its place: only exactly there it was surely blue."""
-    there = replace(piece("red", 153, 50))
+    there = piece("red", 153, 50)
     assert made_out(seen(1000, there), seen(0, red), seen(2000, blue)) is None
     assert told(made_out(seen(1000, replace(blue, colour="red")), seen(0, red), seen(2000, blue))) == [BLUE]
 
