@@ -64,12 +64,13 @@ class SeenPiece:
 
 @dataclass(frozen=True, slots=True)
 class SeenCounter:
-    """A flat counter; `covariance_mm2` is of its centre."""
+    """A flat counter: its middle, and whether it is surely one."""
 
     colour: str
     x_mm: float
     y_mm: float
     sigma_mm: float
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def observation_document(seen: Observation) -> dict[str, Any]:
         "format": FORMAT,
         "pieces": [_piece_document(piece) for piece in seen.pieces],
         "off_board": [_piece_document(piece) for piece in seen.off_board],
-        "counters": [{"colour": counter.colour, **_flat_document(counter)} for counter in seen.counters],
+        "counters": [{"colour": counter.colour, **_flat_document(counter), "sure": counter.sure} for counter in seen.counters],
         "camera": {
             "eye_mm": _round(seen.camera.eye_mm),
             "reprojection_px": round(seen.camera.reprojection_px, 3),

@@ -16,6 +16,8 @@ THICKNESS_SHARE = 0.15
 SURE_CHANCE, STILL_CHANCE = 0.4, 0.2
 """A disc is told from the first chance on; where one was told in the picture before, from the same camera, it is from the second, however
 wide it seems."""
+CLEAR_CHANCE = 0.62
+"""From this chance on a disc is surely a counter; nearly all that are seen as a whole are."""
 DIAMETER_SHARE, ALL_SHARE = 0.3, 0.6
 """A disc whose diameter is off from most by more than the first share is no counter; by the second, most may be read too small or too large:
 the finder is seldom shown discs twice as wide as pieces."""
@@ -43,5 +45,6 @@ def counters(sight: Sight, photo: Photo, before: Sequence[SeenCounter] = ()) -> 
     for one, share, is_sure in zip(discs, off, sure, strict=True):
         middle = eye[:2] + (one.middle_mm - eye[:2]) * rise
         if (is_sure and abs(share - usual) < DIAMETER_SHARE) or still(one, middle):
-            seen.append(SeenCounter(kind.colour, float(middle[0]), float(middle[1]), SIGMA_SHARE * kind.diameter_mm))
+            x_mm, y_mm = (float(mm) for mm in middle)
+            seen.append(SeenCounter(kind.colour, x_mm, y_mm, SIGMA_SHARE * kind.diameter_mm, sure=one.disc_chance > CLEAR_CHANCE))
     return tuple(seen)

@@ -94,12 +94,14 @@ def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, T
 
 
 def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cube]:
-    """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so much, 0 to 1."""
-    laid: list[Cube] = []
-    for cube in (laid_flat(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH):
-        if all(np.hypot(*(cube.middle_mm - other.middle_mm)) > APART * cube.edge_mm for other in laid):
-            laid.append(cube)
-    return [cube for cube in laid if cube.agreement(edges) >= agrees]
+    """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so much, 0 to 1; the likeliest first."""
+    laid = [laid_flat(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
+    agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(laid)), reverse=True)
+    kept: list[Cube] = []
+    for agreement, k in agreed:
+        if agreement >= agrees and all(np.hypot(*(laid[k].middle_mm - other.middle_mm)) > APART * laid[k].edge_mm for other in kept):
+            kept.append(laid[k])
+    return kept
 
 
 def squares(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.bool_], most: int) -> list[Cube]:

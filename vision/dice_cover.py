@@ -45,9 +45,8 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    maybe = lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES)
     dice: list[Cube] = []
-    for die in sorted(maybe, key=lambda one: -one.agreement(edges)):
+    for die in lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
         if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)

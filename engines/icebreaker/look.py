@@ -92,7 +92,7 @@ class Difference:
 class Look:
     """`ships` that stand on cells, pieces that are `down` (not upright), the cells of each counter, the set of cells whose
     icebergs would be hidden by a ship, and the cells of each thing that is not read.  `held` ships (player, cell) stand where they are
-    recorded, seen or not, as people say."""
+    recorded, seen or not, as people say.  On `faint` cells a counter may lie: nobody is refused anything because one is there, or not."""
 
     ships: tuple[Ship, ...]
     down: tuple[SeenPiece, ...]
@@ -100,6 +100,7 @@ class Look:
     hidden: int
     unread: tuple[tuple[int, ...], ...]
     held: frozenset[tuple[str, int]] = frozenset()
+    faint: int = 0
 
     def shows(self, state: State) -> bool:
         """May the table be in this state, for all that the picture says?"""
@@ -163,7 +164,7 @@ class Look:
         cost = np.array([[_iceberg_cost(cell, counter, self.hidden) for cell in left] for counter in doubtful]).reshape(len(doubtful), len(left))
         pairs = [(row, column) for row, column in zip(*linear_sum_assignment(cost), strict=True) if cost[row, column] < 1]
         extra = union(*(counter[0] for row, counter in enumerate(doubtful) if row not in [found for found, _ in pairs]))
-        return ice & ~plain & ~union(*(left[column] for _, column in pairs)) & ~self.hidden, (plain & ~ice) | extra
+        return ice & ~plain & ~union(*(left[column] for _, column in pairs)) & ~self.hidden & ~self.faint, (plain & ~ice) | extra
 
 
 def _iceberg_cost(cell: int, counter: Sequence[int], hidden: int) -> float:
@@ -183,11 +184,13 @@ def look(seen: Observation, board: Hex) -> Look:
             down.append(piece)
         elif cells:
             ships.append(Ship(piece.colour, piece.colour_probability >= SURE, cells, piece))
-    counters = (grid.cells(np.array([one.x_mm, one.y_mm]), one.sigma_mm) for one in seen.counters)
+    counters = [(grid.cells(np.array([one.x_mm, one.y_mm]), one.sigma_mm), one.sure) for one in seen.counters]
+    faint = union(*(cell for cells, sure in counters if not sure for cell in cells))
     shadows = [_shadow(piece, seen.camera.eye_mm) for piece in seen.pieces]
     hidden = union(*(cell for shadow in shadows for cell in grid.behind(shadow)))
     unread = (grid.cells(place, 0.0) for place in seen.unread_mm)
-    return Look(tuple(ships), tuple(down), tuple(filter(None, counters)), hidden, tuple(filter(None, unread)))
+    surely = tuple(cells for cells, sure in counters if sure and cells)
+    return Look(tuple(ships), tuple(down), surely, hidden, tuple(filter(None, unread)), faint=faint)
 
 
 class _Grid:

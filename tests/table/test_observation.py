@@ -31,7 +31,7 @@ SEEN = Observation(
 def test_the_document_names_everything_that_the_format_promises() -> None:
     document = json.loads(json.dumps(observation_document(SEEN), allow_nan=False))
     assert document["format"] == "rinkside-observation/1"
-    assert document["counters"] == [{"colour": "white", "x_mm": 1.0, "y_mm": 2.0, "sigma_mm": 0.1}]
+    assert document["counters"] == [{"colour": "white", "x_mm": 1.0, "y_mm": 2.0, "sigma_mm": 0.1, "sure": True}]
     assert document["camera"] == {"eye_mm": [100.0, 200.0, 900.0], "reprojection_px": 0.123, "fiducials_seen": [0, 2, 3]}
     assert document["hand"] is False
     assert document["notes"] == ["fiducial 1 is covered"]

@@ -165,3 +165,19 @@ def test_a_ship_that_is_hardly_read_beside_an_iceberg_that_is_gone_is_asked_abou
     assert isinstance(asked, Ambiguous), asked
     assert asked.said.startswith(f"Has {state.next} moved? A ship may stand where it stood, or where it may go.")
     assert [choice.moves for choice in asked.choices] == [(str(move),), ()]
+
+
+def test_a_counter_that_may_be_none_is_held_against_nobody(state, table):
+    """Where none belongs it may be a pale cell, and where one belongs it is taken to be there."""
+    before = table.seen()
+    move = next(iter(game.legal_moves(state)))
+    here, there = str(move).split("-")
+    table.move(here, there)
+    pale = replace(table.seen().counters[0], x_mm=float(table.middles[here][0]), y_mm=float(table.middles[here][1]))
+    belongs = table.seen()
+    for sure, moves in ((False, (str(move),)), (True, ())):
+        seen = replace(belongs, counters=(*belongs.counters, replace(pale, sure=sure)))
+        verdict = judge(state, table, seen, before)
+        assert getattr(verdict, "moves", ()) == moves, verdict
+    doubted = replace(belongs, counters=tuple(replace(one, sure=False) for one in belongs.counters))
+    assert judge(state, table, doubted, before).moves == (str(move),)
