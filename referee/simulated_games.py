@@ -155,7 +155,7 @@ class Players:
                 yield from self._do(self._play.turn(self.state, self._bodies))
 
     def _begin(self) -> Steps:
-        """Set up the board; where the camera cannot make it out, people say how it is."""
+        """Set up the board; where the camera cannot make it out, it stays as it is, and people say what there is to say."""
         begin = self._play.begin(self.state)
         for _ in range(SET_UPS):
             if begin is None:
@@ -164,8 +164,10 @@ class Players:
             if self.done[-1].verdict in ("right", "asked"):
                 return
             begin = self._play.begin(self.state)
-        if begin is not None and begin.moves:
-            yield from self._lay(begin.bodies)
+        if begin is None:
+            return
+        yield from self._lay(begin.bodies)
+        if begin.moves:
             self._people.say(Declare(moves=begin.moves, decided_by=WHO))
             self.state = self._session.ledger.state
 

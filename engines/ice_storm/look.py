@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -51,14 +51,7 @@ class Look:
 
     def touches(self, piece: SeenPiece) -> Touches:
         """What a piece touches, by the ruling in force."""
-        if id(piece) not in self._touched:
-            self._touched[id(piece)] = touches(piece, self.board, dict(self.state.rulings)["touching"])
-        return self._touched[id(piece)]
-
-    @cached_property
-    def _touched(self) -> dict[int, Touches]:
-        """By the identity of a piece, which this look keeps alive."""
-        return {}
+        return _touches(piece, self.board, dict(self.state.rulings)["touching"])
 
     @cached_property
     def seen(self) -> tuple[SeenPiece, ...]:
@@ -279,6 +272,12 @@ class Look:
         if was is not None and doubtful:
             was = replace(was, pose=now.pose)
         return was is None or moved(was, now)
+
+
+@lru_cache(maxsize=256)
+def _touches(piece: SeenPiece, board: Chessboard, touching: str) -> Touches:
+    """`touches`, kept by the identity of a piece: a table at rest is judged again and again, and looked back at."""
+    return touches(piece, board, touching)
 
 
 def overlap(a: Solid, b: Solid) -> bool:

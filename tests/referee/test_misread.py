@@ -1,0 +1,55 @@
+"""Whatever the eyes say, the referee goes on; and eyes that never err leave nothing that is not ruled on as what it was."""
+
+from __future__ import annotations
+
+import datetime
+from contextlib import closing
+
+import pytest
+
+from referee.log import Log
+from referee.loop import Referee
+from referee.opening import opening
+from referee.session import Session
+from referee.simulated_table import demo_place, demo_setup
+from referee.simulated_tables import KINDS, game_table, seat
+from referee.simulation import Players
+from tests.referee.misreading import FAULTS_AT_ONCE, BadEyes
+
+WIDTH_PX, FRAMES = 320, 300
+
+
+def refereed(game, seed, folder, frames=FRAMES, faults=FAULTS_AT_ONCE):
+    """The players of a simulated game after so many pictures, its records, and its state as it is, and as the log has it."""
+    now = datetime.datetime.now(datetime.UTC)
+    table = None if game == "ice_boule" else game_table(game, seed, WIDTH_PX)
+    setup = demo_setup() if table is None else table.setup
+    with Log(folder / "log.sqlite") as log:
+        started = opening(game, setup.game.colours, {} if table is None else table.rulings, setup, "bad eyes", now, simulated=True)
+        with closing(Session.begin(log, started)) as session:
+            players = Players(session, setup, seed) if table is None else seat(session, table)
+            place = demo_place() if table is None else table.place
+            eyes = BadEyes(players.scene_at, setup, place, seed, frames, faults, session.view)
+            Referee(eyes, setup, eyes, session).run()
+            records, state = session.records(), session.ledger.state
+        with closing(Session.reopen(log, 1)) as again:
+            return players, records, state, again.ledger.state
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("game", ["ice_boule", *KINDS])
+def test_no_table_that_is_read_badly_ends_a_game(game, seed, tmp_path):
+    _, records, state, again = refereed(game, seed, tmp_path)
+    assert len({type(record.event) for record in records}) > 2, "some of it was ruled on, asked or put right"
+    assert state == again
+
+
+@pytest.mark.parametrize("game", KINDS)
+def test_what_is_read_as_it_is_is_ruled_on_as_what_it_was(game, tmp_path):
+    players, _, _, _ = refereed(game, 4, tmp_path, 2 * FRAMES, faults=(0,))
+    typed = [done for done in players.done if done.act.typed is not None]
+    others = [done for done in players.done if done.act.typed is None]
+    assert len(others) > 15
+    assert {done.verdict for done in others} == {"right"}
+    assert {done.verdict for done in typed} <= {"right", "asked"}, "these eyes do not read dice: people type what they show"
+    assert not all(done.act.lawful for done in players.done), "cheats were called"
