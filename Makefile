@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-speed bench-robustness bench-engines bench-calibration bench-games bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -62,6 +62,9 @@ bench-evening: $(VENV)/ready-dev  ## referee eight simulated hours and write wha
 
 bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds and write docs/GAMES.md; goes on where it was broken off
 	@$(BIN)/python -m benchmarks.games
+
+bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, told what lies there as it is or with faults, and write docs/JUDGES.md
+	@$(BIN)/python -m benchmarks.judges
 
 bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 	@$(BIN)/python -m benchmarks.dice

@@ -8,229 +8,20 @@ from __future__ import annotations
 
 import datetime
 import sys
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import click
 import cv2
 import msgspec
 
 from benchmarks.accuracy import ROOT, commit
-from engines.ice_boule.layout import Layout
-from referee.events import Answered, Asked, Declared, Ruled
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.rolled import dice_corner_watch
-from referee.session import Session
-from referee.simulated_games import MISTAKES, Done, Players
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, WIDTH_PX, camera_over, game_table, seat
-from referee.simulation import Players as BoulePlayers
-from referee.simulation import true_layout
+from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Game, play
+from referee.simulated_games import MISTAKES
+from referee.simulated_tables import WIDTH_PX
 from table.documents import write_whole
-from vision.cameras.simulated import SimulatedCamera
-from vision.frame import Frame
-from vision.watch import Watch
-
-GAMES = ("ice_boule", *KINDS)
-PERIOD_MS = 500
-"""Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
-IDLE_FRAMES = 240
-"""A game in which nobody did anything for so long has come to a stop: two minutes."""
-STUCK = 4
-"""A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
-
-
-class Deed(msgspec.Struct, frozen=True):
-    """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
-
-    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.
-    """
-
-    name: str
-    lawful: bool
-    moves: tuple[str, ...]
-    verdict: str
-    said: tuple[str, ...]
-    panel: str = ""
-
-
-class Game(msgspec.Struct, frozen=True):
-    """A game: all that was done, and scores in truth and in the record; `failed` is the error that ended it, if one did."""
-
-    game: str
-    seed: int
-    commit: str
-    width_px: int
-    deeds: tuple[Deed, ...]
-    scores: tuple[float, ...] = ()
-    recorded: tuple[float, ...] = ()
-    over: bool = False
-    frames: int = 0
-    took_s: float = 0.0
-    failed: str = ""
-
-    @property
-    def unflagged(self) -> bool:
-        """Do the scores differ, and nothing told of it?"""
-        return self.scores != self.recorded and bool(self.deeds) and self.deeds[-1].verdict == "right"
-
-
-class _Until:
-    """A camera whose film ends once the game is over, the players have done so much at the table, or are stuck."""
-
-    def __init__(self, camera: SimulatedCamera, players: Players, acts: int | None) -> None:
-        self.name, self.simulated, self.frames = camera.name, True, 0
-        self.panel: Callable[[], str] = str
-        """What the panel says now that is more than whose turn it is."""
-        self.deeds: list[Deed] = []
-        self._camera, self._players, self._acts, self._acted = camera, players, acts, 0
-
-    def read(self) -> Frame | None:
-        seen = sum(one.act.said is None for one in self._players.done)
-        idle = self.frames - self._acted > IDLE_FRAMES
-        if self._players.over or seen == self._acts or idle or stuck([one.verdict for one in self._players.done]):
-            return None
-        self.frames += 1
-        frame = self._camera.read()
-        if done := self._players.done[len(self.deeds) :]:
-            self.deeds += [_deed(one, self.panel()) for one in done]
-            self._acted = self.frames
-        return frame
-
-    def close(self) -> None:
-        self._camera.close()
-
-
-def stuck(verdicts: Sequence[str]) -> bool:
-    """Does nothing that is done come right any more?"""
-    return len(verdicts) >= STUCK and not {"right", "asked"} & {*verdicts[-STUCK:]}
-
-
-def play(game: str, seed: int, acts: int | None = None, width_px: int = WIDTH_PX, mistakes: float = MISTAKES, measured: str = "") -> Game:
-    """A game, or so many acts of it that the camera sees, refereed; `measured` is the commit."""
-    began_s = time.perf_counter()
-    table = game_table(game, seed, width_px)
-    with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening(
-            game, table.setup.game.colours, table.rulings, table.setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True
-        )
-        with closing(Session.begin(log, started)) as session:
-            players = seat(session, table, mistakes)
-            camera = _Until(camera_over(table, players, PERIOD_MS), players, acts)
-            failed = ""
-            referee = Referee(camera, table.setup, Watch(), session, table.empty, dice=dice_corner_watch(table.setup))
-            camera.panel = lambda: _more_than_the_turn(referee.latest.said, session)
-            try:
-                referee.run()
-            except Exception as error:
-                failed = f"{type(error).__name__}: {error}"
-            truth: Any = players.state
-            scores, recorded = truth.scores, session.ledger.state.scores
-    took_s = time.perf_counter() - began_s
-    return Game(game, seed, measured, width_px, tuple(camera.deeds), scores, recorded, players.over, camera.frames, took_s, failed)
-
-
-def play_boule(seed: int, throws: int | None = None, measured: str = "") -> Game:
-    """A game of Ice Boule, or so many throws of it, refereed; its players follow the referee, and what it says is set beside the table."""
-    began_s = time.perf_counter()
-    setup = demo_setup()
-    with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
-        started = opening("ice_boule", setup.game.colours, {}, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
-        with closing(Session.begin(log, started)) as session:
-            players = BoulePlayers(session, setup, seed)
-            camera = _Throws(SimulatedCamera(setup, demo_place(), players.scene_at, seed, PERIOD_MS), players, session, throws)
-            failed = ""
-            try:
-                Referee(camera, setup, Watch(), session).run()
-            except Exception as error:
-                failed = f"{type(error).__name__}: {error}"
-            over = session.ledger.engine.outcome(session.ledger.state) is not None
-            recorded = session.ledger.state.scores
-    took_s = time.perf_counter() - began_s
-    width_px = setup.camera.width
-    return Game("ice_boule", seed, measured, width_px, tuple(camera.deeds), tuple(camera.scores), recorded, over, camera.frames, took_s, failed)
-
-
-class _Throws:
-    """A camera whose film ends with a game of Ice Boule; beside it stands somebody who measures every throw and counts the points."""
-
-    def __init__(self, camera: SimulatedCamera, players: BoulePlayers, session: Session, throws: int | None) -> None:
-        self.name, self.simulated, self.frames = camera.name, True, 0
-        self.deeds: list[Deed] = []
-        self.scores = [0] * len(session.ledger.players)
-        self._camera, self._players, self._session, self._throws = camera, players, session, throws
-        self._seq, self._taken_back, self._asked = session.ledger.seq, 0, False
-
-    def read(self) -> Frame | None:
-        self._compare()
-        ledger = self._session.ledger
-        over = ledger.engine.outcome(ledger.state) is not None
-        if over or len(self.deeds) == self._throws or stuck([one.verdict for one in self.deeds]):
-            return None
-        self.frames += 1
-        return self._camera.read()
-
-    def close(self) -> None:
-        self._camera.close()
-
-    def _compare(self) -> None:
-        """What was ruled since the last frame, with the table as it lies: nobody touches it before the next one."""
-        for record in self._session.records(self._seq):
-            self._seq, event = record.seq, record.event
-            if isinstance(event, Asked):
-                self._asked = True
-            elif isinstance(event, Ruled | Answered | Declared):
-                self._told(event)
-        for _ in range(self._players.taken_back - self._taken_back):
-            self.deeds.append(Deed("throw", True, (), "nothing", ()))
-        self._taken_back = self._players.taken_back
-
-    def _told(self, event: Ruled | Answered | Declared) -> None:
-        said = (getattr(event, "said", ""),)
-        if isinstance(event, Ruled) and event.verdict != "accepted":
-            self.deeds.append(Deed("throw", True, event.moves, "not seen" if event.verdict == "cannot_see" else "wrong", said))
-            return
-        if not event.moves:
-            return
-        state: Any = self._session.ledger.state
-        truth = true_layout(self._players.table)
-        table, name = self._players.table, event.moves[-1].partition(" ")[0]
-        in_play = table.target is not None and table.in_play(table.target)
-        right = in_play if name == "target" else not in_play if name == "void" else agrees(state.layout, truth)
-        self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
-        self._asked = False
-        if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
-            (leader,) = truth.leaders
-            self.scores[state.players.index(leader)] += truth.points(leader)
-
-
-def agrees(layout: Layout, truth: Layout) -> bool:
-    """Does a record say what counts as it is: which pieces are in play, who leads, with how many points?  What it calls too close it leaves open."""
-    pieces, leaders = sorted(lie.colour for lie in layout.lies), layout.leaders
-    if pieces != sorted(lie.colour for lie in truth.lies):
-        return False
-    if layout.lead_in_doubt:
-        return True
-    return leaders == truth.leaders and all(layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders)
-
-
-def _deed(done: Done, panel: str) -> Deed:
-    said = tuple(getattr(event, "said", "") for event in done.events)
-    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel)
-
-
-def _more_than_the_turn(said: str, session: Session) -> str:
-    ledger = session.ledger
-    return "" if said == ledger.engine.state_document(ledger.state)["turn"] else said
-
 
 TEXT = """# Whole games, simulated
 
@@ -346,7 +137,7 @@ def page(played: Sequence[Game]) -> str:
 def _play_into(path: Path, game: str, seed: int, width_px: int, measured: str) -> Game:
     """Play a game in a process of its own and leave its file."""
     cv2.setNumThreads(1)
-    played = play_boule(seed, measured=measured) if game == "ice_boule" else play(game, seed, width_px=width_px, measured=measured)
+    played = play(game, seed, width_px=width_px, measured=measured)
     write_whole(path, msgspec.json.format(msgspec.json.encode(played), indent=1))
     return played
 

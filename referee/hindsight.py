@@ -76,13 +76,17 @@ class _Story:
         """And this table: what it must have shown, if a move explains that; or else that nothing counts, any answer to what could not be seen,
         any piece that came while the table was not as it had been, and what was seen without that which came from nowhere and is gone.
 
-        What is too close to call, and what was thrown first, is for people to say.
+        What was refused may have been put back since, whatever else it may have been.  What is too close to call, and what was thrown first, is
+        for people to say.
         """
         engine, better = self.ledger.engine, made_out(table.seen, self.before, now)
         seen = better or table.seen
         verdict = engine.judge(self.ledger.state, seen, self.before, board)
         if better is not None and self._counts(verdict):
-            return [self.with_fact(_in_hindsight(verdict, seen, table, self.ledger))]
+            fact = _in_hindsight(verdict, seen, table, self.ledger)
+            if isinstance(engine.judge(self.ledger.state, table.seen, self.before, board), Refused):
+                return [self, replace(self, sure=False).with_fact(fact)]
+            return [self.with_fact(fact)]
         another = isinstance(verdict, Unsettled) and (self.before is None or not agree(self.before, seen))
         more = with_one_more(seen, self.before, now) if another else []
         if (without := without_strangers(seen, self.before, now)) is not None:

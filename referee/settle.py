@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from engines.still import STILL_MM
 from table.observation import Observation, SeenCounter, SeenDie, SeenPiece
+from table.solids import Array
 
 HOLD_MS = 500
 EARLY = 0.04
@@ -33,6 +34,10 @@ def agree(a: Observation, b: Observation) -> bool:
     Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
     may move.  Counters and dice are compared like pieces, and tiles by their places.
     """
+    return _agree(a, b, _same_place)
+
+
+def _agree(a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]) -> bool:
     if a.tiles != b.tiles:
         return False
     ours, theirs = _by_kind(a), _by_kind(b)
@@ -43,13 +48,16 @@ def agree(a: Observation, b: Observation) -> bool:
     dice, others = a.dice or (), b.dice or ()
     if len(dice) != len(others) or not _pair_up(dice, others, _same_middle):
         return False
-    return all(_pair_up(ours[kind], theirs[kind], _same_place) for kind in ours)
+    return all(_pair_up(ours[kind], theirs[kind], same_place) for kind in ours)
 
 
 def unchanged(judged: Observation, settled: Observation) -> bool:
-    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there."""
+    """Is it the same table, with as many pieces of each colour beside it?  A throw may end there.
+
+    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is news.
+    """
     outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
-    return agree(judged, settled) and outside == was_outside
+    return _agree(judged, settled, _still_there) and outside == was_outside
 
 
 def read_once(a: Observation, b: Observation) -> bool:
@@ -127,7 +135,16 @@ def _pair_up(ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thi
 
 
 def _same_place(a: SeenPiece, b: SeenPiece) -> bool:
-    doubt = a.covariance + b.covariance
+    return _within(a, b, a.covariance + b.covariance)
+
+
+def _still_there(was: SeenPiece, now: SeenPiece) -> bool:
+    """Is a piece where it was, for all that is known now?"""
+    doubt = min(was.covariance, now.covariance, key=np.trace)
+    return _within(was, now, now.covariance + doubt)
+
+
+def _within(a: SeenPiece, b: SeenPiece, doubt: Array) -> bool:
     away = b.away_from(a)
     step, turn_deg = away[:2], away[2]
     doubted = float(step @ np.linalg.solve(doubt[:2, :2] + _TINY_MM2, step)) <= DOUBT**2

@@ -206,6 +206,19 @@ class Players:
         if self._bodies is not before:
             yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
+        if act.lawful or any(isinstance(event, Ruled) and event.verdict == "out_of_sync" for event in events):
+            yield from self._look_at_the_panel()
+
+    def _look_at_the_panel(self) -> Steps:
+        """Is the referee content with the table as it was put back?  What it asks is answered: all is as it was."""
+        began_ms = self._people.now_ms
+        while self._people.now_ms - began_ms < PATIENCE_MS:
+            if self._session.ledger.question is not None:
+                yield from self._people.wait(THINK_MS)
+                self._answer((), holds=True)
+                yield
+                return
+            yield
 
     def _say(self, said: Mapping[str, Any]) -> Steps:
         yield from self._people.wait(SAY_MS)
@@ -231,7 +244,7 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _until_ruled(self, mark: int, act: Act) -> Steps:
-        """Wait for the referee, and answer what it asks; that all lies as recorded is no ruling on what was done."""
+        """Wait for the referee, and answer what it asks; that all lies as recorded, or cannot be made out, is no ruling on what was done."""
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             ledger = self._session.ledger
@@ -242,7 +255,8 @@ class Players:
                 if not (act.moves and isinstance(answered.event, Answered) and answered.event.holds):
                     return
                 mark = answered.seq
-            if ledger.seq != mark and not ledger.paused:
+            since = self._session.records(mark)
+            if since and not ledger.paused and not all(_cannot_see(record.event) for record in since):
                 return
             frames += not ledger.paused
             yield
@@ -262,19 +276,26 @@ class Players:
 
 def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
     """What to think of what the referee made of an act; `stands`: the record says afterwards what truly happened."""
-    ruled = [event for event in events if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)]
-    if not ruled:
+    told = [event for event in events if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)]
+    if not told:
         return "nothing"
+    ruled = [event for event in told if not _cannot_see(event)]
+    if not ruled:
+        return "not seen"
     event = ruled[0]
     if isinstance(event, Asked):
         return "asked" if stands else "wrong"
-    if isinstance(event, Ruled) and event.verdict == "cannot_see":
+    if len(ruled) < len(told) and stands:
         return "not seen"
-    if len(ruled) > 1 or not isinstance(event, Ruled | Noted):
+    if len(told) > 1 or not isinstance(event, Ruled | Noted):
         return "wrong"
     ruling = "heard" if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted") else getattr(event, "verdict", "noted")
     as_told = act.code in ("", event.code) and (not act.moves or act.lawful or act.moves == event.moves)
     return "right" if stands and ruling == act.ruling and as_told else "wrong"
+
+
+def _cannot_see(event: Event) -> bool:
+    return isinstance(event, Ruled) and event.verdict == "cannot_see"
 
 
 def without(bodies: Bodies, *names: str) -> Bodies:

@@ -94,7 +94,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
 
 
 def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:
-    """A board that is set up but for icebergs that are not seen: a pale one on a pale cell may be there all the same."""
+    """A board on which nothing is amiss but icebergs that are not seen: a pale one on a pale cell may be there all the same."""
     if replace(wrong, gone=(), lost=0) or not mostly_seen(wrong.gone, 2 * SHIPS) or wrong.lost.bit_count() > NAMED:
         return None
     unseen = [*([ships(wrong.gone)] if wrong.gone else []), _icebergs(wrong.lost)]
@@ -204,9 +204,9 @@ def _only_ice(state: State, found: Look, wrong: Difference) -> Verdict:
     captures = {move.to_cell for move in legal_moves(state)}
     if not wrong.extra and wrong.lost.bit_count() == 1 and next(members(wrong.lost)) in captures:
         said = f"The iceberg on {_cells(wrong.lost)} is gone: now move the ship that takes it, or put it back."
-        asks = ask_unseen(state, found, wrong.held) if wrong.held else None
+        asks = ask_unseen(state, found, wrong.held) if wrong.held else _ask_about_lost_ice(state, wrong)
         return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks)
-    return _out_of_sync(state, wrong)
+    return replace(_out_of_sync(state, wrong), asks=_ask_about_lost_ice(state, wrong) if wrong.lost else None)
 
 
 def _one_moved(state: State, moved: Shift, wrong: Difference) -> Verdict:

@@ -174,7 +174,8 @@ def _judge_difference(state: State, found: Look) -> Verdict:
     wrong = found.differs(state)
     strange = ask_strange(state, found, wrong.strange) if wrong.strange else None
     if wrong.doubtful:
-        return _doubtful(state, wrong.doubtful[0].piece, strange)
+        plain = found.without(wrong.doubtful)
+        return _doubtful(state, wrong.doubtful[0].piece, strange or _ask_unless_driven(state, plain, plain.differs(state).gone))
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
     if wrong.gone and not (wrong.strange or wrong.recoloured):

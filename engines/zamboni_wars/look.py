@@ -125,10 +125,10 @@ class Look:
         """With the size of this player's nest as it is named."""
         return replace(self, nests=tuple(replace(nest, sized=nest.sized or nest.is_of(player or "")) for nest in self.nests))
 
-    def without(self, strange: Collection[Nest]) -> Look:
+    def without(self, denied: Collection[Nest]) -> Look:
         """As if no nests were seen where these are, of their colours, nor anything that seems to stand there."""
-        alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in strange)]
-        up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in strange)]
+        alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in denied)]
+        up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in denied)]
         return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
 
     def plainly(self) -> Look:
@@ -207,14 +207,16 @@ def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
     """With what people said against the picture when the table was ruled on last: where a nest lies that was not seen, and that none lies
-    where one too many was, or one that did not seem to lie flat.  A table on which most were not seen says nothing."""
+    where one too many was, one that was in doubt, or one that did not seem to lie flat.  A table on which most were not seen says nothing."""
     if before is None:
         return found
     ruled = look(before, None, board)
     then = ruled.differs(state)
-    held = frozenset(then.gone if mostly_seen(then.gone, len(state.left)) else ())
+    denied = (*then.strange, *then.doubtful)
+    gone = ruled.without(denied).differs(state).gone
+    held = frozenset(gone if mostly_seen(gone, len(state.left)) else ())
     up = tuple(piece for piece in found.up if not any(_touch(piece, old) for old in ruled.up))
-    return replace(replace(found, up=up).without(then.strange), held=held)
+    return replace(replace(found, up=up).without(denied), held=held)
 
 
 @dataclass(frozen=True, slots=True)

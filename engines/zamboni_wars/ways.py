@@ -68,7 +68,12 @@ def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguo
 
 
 def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, still: str) -> Ambiguous | None:
-    """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a space with something unread comes first."""
+    """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a space with something unread comes first.
+
+    Of a nest that was hit and is surely seen whole nobody is asked whether a layer was taken.
+    """
+    if isinstance(state.phase, Hit) and not any(nest.is_of(state.phase.target) and nest.doubtful for nest in there.nests):
+        there = there.held_to(state.phase.target)
     ways = dict.fromkeys((*seen_ways(state, there), *more))
     explained = [way for way in ways if there.shows(after(state, way))]
     explained.sort(key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread))

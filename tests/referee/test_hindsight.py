@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -77,6 +78,24 @@ class Unseen(Variant):
         if said.get("player") != state.next:
             return Refused(code="pegs.turn", said=f"It is {state.next}'s turn.")
         return self.game.hear(state, said, in_doubt)
+
+
+class Kept(Variant):
+    """Pegs, but nothing that was put down may be taken away."""
+
+    def judge(self, state, table, before, board):
+        left = [(piece.colour, *piece.base_mm) for piece in table.pieces]
+        if before is not None and any((piece.colour, *piece.base_mm) not in left for piece in before.pieces):
+            return Refused(code="pegs.gone", said="Put it back.")
+        return self.game.judge(state, table, before, board)
+
+
+def test_what_was_refused_and_put_back_did_not_happen(log, started, games, film_of, hold, piece, red, blue):
+    """Red was taken away when blue came; then all was put back, and blue came elsewhere."""
+    film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red), *hold(3000, red, piece("blue", 350, 250)))
+    with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
+        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
 
 
 @pytest.fixture

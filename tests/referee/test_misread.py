@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from benchmarks.misreading import FAULTS_AT_ONCE, BadEyes
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
@@ -14,7 +15,6 @@ from referee.session import Session
 from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, game_table, seat
 from referee.simulation import Players
-from tests.referee.misreading import FAULTS_AT_ONCE, BadEyes
 
 WIDTH_PX, FRAMES = 320, 300
 

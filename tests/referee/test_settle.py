@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.settle import EARLY, Settle, agree
+from referee.settle import EARLY, Settle, agree, unchanged
 from table.observation import SeenCounter
 
 places = st.tuples(
@@ -139,3 +139,11 @@ def test_pieces_off_the_board_may_move_and_counters_may_not(seen, piece):
     moved = dataclasses.replace(two, y_mm=12.0)
     for others in ((one,), (one, moved), (one, dataclasses.replace(two, colour="black"))):
         assert not agree(dataclasses.replace(still, counters=(one, two)), dataclasses.replace(still, counters=others))
+
+
+def test_what_was_judged_in_doubt_is_judged_again_where_it_is_read_well_elsewhere(seen, piece):
+    hardly, well = seen(0, piece("red", 0, 0, sigma_mm=4)), seen(0, piece("red", 8, 0, sigma_mm=0.2))
+    assert agree(hardly, well)
+    assert not unchanged(hardly, well)
+    assert unchanged(well, hardly), "a worse reading is no news"
+    assert unchanged(hardly, seen(0, piece("red", 0.5, 0, sigma_mm=0.2)))

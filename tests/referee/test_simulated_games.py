@@ -7,7 +7,8 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 
-from benchmarks.games import STUCK, Deed, Game, page, play, play_boule
+from benchmarks.games import page
+from benchmarks.playing import STUCK, Deed, Game, play
 from engines import GAMES
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
@@ -84,7 +85,7 @@ def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
 
 
 def test_throws_of_ice_boule_are_refereed_as_they_lie():
-    played = play_boule(seed=1, throws=3)
+    played = play("ice_boule", seed=1, acts=3)
     assert [(deed.name, deed.verdict) for deed in played.deeds] == [("target", "right"), ("throw", "right"), ("throw", "right")]
     assert not played.failed
 

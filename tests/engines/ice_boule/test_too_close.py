@@ -219,3 +219,15 @@ def test_what_makes_it_too_close_is_said(tables, game):
     asked = game.add(tables.beside("yellow", 30.0, 90, pose_probability=0.95))
     assert isinstance(asked, Ambiguous)
     assert asked.said.startswith("Too close to call: blue 20.0 ± 0.5 mm, yellow 30.0 ± 0.5 mm if it is lying (95% sure). ")
+
+
+def test_a_piece_behind_one_that_people_said_is_farther_may_be_nearer_all_the_same(tables, game):
+    """Blue's first was said to be farther than yellow's; blue's second is read hardly farther still, and nobody has measured it."""
+    game.add(tables.beside("blue", 20.2))
+    asked = game.add(tables.beside("yellow", 20.0, 90))
+    game.answer(asked, "Yellow is nearest")
+    asked = game.add(tables.beside("blue", 20.3, 180))
+    assert asked.code == "boule.too_close"
+    assert [choice.label for choice in asked.choices] == ["Yellow is nearest", "Blue is nearest", "Yellow and blue are equally near"]
+    decided = game.answer(asked, "Blue is nearest")
+    assert decided.moves == ("throw blue large 20.15: blue 20.15 < yellow 20.15 < blue 20.20",)

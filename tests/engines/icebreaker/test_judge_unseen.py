@@ -9,7 +9,7 @@ import pytest
 
 from engines import icebreaker as game
 from engines.icebreaker.board import label
-from engines.verdict import Accepted, Ambiguous, CannotSee, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Waiting
 from table.boards import Hex
 
 BOARD = Hex(size=5, cell_mm=32.0)
@@ -181,3 +181,24 @@ def test_a_counter_that_may_be_none_is_held_against_nobody(state, table):
         assert getattr(verdict, "moves", ()) == moves, verdict
     doubted = replace(belongs, counters=tuple(replace(one, sure=False) for one in belongs.counters))
     assert judge(state, table, doubted, before).moves == (str(move),)
+
+
+def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, table):
+    """One that nobody can take now; the table is out of step until they say so, and then the game goes on."""
+    hidden = table.copy()
+    del hidden.ice["E5"]
+    wrong = judge(state, table, hidden.seen())
+    assert isinstance(wrong, OutOfSync)
+    assert wrong.asks.said == "Not seen on the board: the iceberg on E5. What is true? You may also move it a little."
+    assert [(choice.moves, choice.holds) for choice in wrong.asks.choices] == [((), True), ((), False)]
+    said = hidden.seen()
+    assert isinstance(judge(state, table, hidden.seen(), said), Waiting)
+    move = next(iter(game.legal_moves(state)))
+    hidden.move(*str(move).split("-"))
+    assert judge(state, table, hidden.seen(), said).moves == (str(move),)
+    reach = {str(move).split("-")[1] for move in game.legal_moves(state)}
+    near = table.copy()
+    del near.ice[next(cell for cell in near.ice if cell in reach)]
+    waiting = judge(state, table, near.seen())
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks is not None, "or somebody has begun to take it"

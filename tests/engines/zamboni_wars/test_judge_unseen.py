@@ -134,3 +134,31 @@ def test_a_nest_that_does_not_seem_to_lie_flat_is_asked_about_and_then_held(at):
         evening.table.drive("red", Space.parse("d3"), "N")
         assert isinstance(judge(evening, up(evening, "red", sure), said), Waiting | CannotSee), "it was moved, and must be told anew"
         assert judge(at(LINE + "roll"), up(at(LINE + "roll"), "yellow", sure)).asks is None, "it may have driven already"
+
+
+def test_a_nest_in_doubt_that_nothing_legal_explains_is_asked_about_and_people_may_deny_it(at):
+    """The last layer of red is taken, and a cover die is read as a red nest, though not surely."""
+    evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase hit red")
+    table = evening.table
+    ghost = table.read("red", *table.place(Space.parse("c4"), "W"), 1, size_probability=0.9)
+    seen = without(evening, "red")
+    seen = replace(seen, pieces=(*seen.pieces, ghost))
+    unclear = judge(evening, seen)
+    assert (type(unclear), unclear.code) == (CannotSee, "zamboni.doubt")
+    assert [(choice.moves, choice.holds) for choice in unclear.asks.choices] == [((), True), (("take red",), False), ((), False)]
+    assert judge(evening, seen, seen).said.endswith("Not seen, and there on the players' word: red's (it lay on f6, looking S)."), "it lies still"
+    taken = game.play(evening.state, game.parse_move("take red"))
+    after = game.judge(taken, replace(seen, pieces=(*seen.pieces[:-1], replace(ghost, size_probability=1.0))), seen, table.BOARD)
+    assert isinstance(after, Waiting), "what people denied is not there when it is read better"
+
+
+def test_of_a_nest_that_is_seen_whole_nobody_is_asked_whether_a_layer_was_taken(at):
+    """It was hit; beside another nest something is read that is not there."""
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase hit red")
+    before = evening.table.seen()
+    evening.table.spare.append(("blue", (*evening.table.place(Space.parse("c3"), "W"), 1)))
+    asked = judge(evening, evening.table.seen(), before).asks
+    assert [(choice.moves, choice.holds) for choice in asked.choices] == [((), True), ((), False)]
+    evening.table.strip("red")
+    asked = judge(evening, evening.table.seen(), before).asks
+    assert [choice.moves for choice in asked.choices] == [("take red",), ()]

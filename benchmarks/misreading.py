@@ -120,11 +120,14 @@ class BadEyes:
         setup: Setup,
         place: Camera,
         seed: int,
-        frames: int,
+        frames: int | None,
         faults: Sequence[int],
         glance: Callable[[], object],
     ) -> None:
-        """One of `faults` is how many a table has; `glance` is what somebody does who looks at the panel at every picture."""
+        """One of `faults` is how many a table has, `frames` how many pictures there are, None for no end of them.
+
+        `glance` is what somebody does who looks at the panel at every picture.
+        """
         self._scene_at, self._setup, self._place, self._chance, self._faults = scene_at, setup, place, Random(seed), faults
         self._left, self._seq, self._glance = frames, 0, glance
         self._lies: tuple[object, ...] = ()
