@@ -108,7 +108,7 @@ class StormPlay:
         return Act("two throws at once", bodies, "refused", "storm.throw.two")
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
-        """The thrown piece leans on another."""
+        """The thrown piece leans on another, and is on the board as a whole: what lies partly off it is wasted, however it leans."""
         player, size = str(state.next), self._thrower.size
         support = _solid(bodies[self._name(bodies, self._chance.choice(state.pieces))])
         others = [_solid(body) for body in bodies.values() if _solid(body) is not support]
@@ -117,7 +117,7 @@ class StormPlay:
             ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
             away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
             solid = leaning_on(size, support.vertices_mm[:, :2].mean(axis=0) - away_mm * ahead + self._rng.normal(0, 3, 2), heading_deg, support)
-            if solid is not None and is_free(solid, others, APART_MM):
+            if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
                 piece = self._thrower.piece(player, solid, size)
                 return Act(
                     "leaning throw", {**bodies, self._new(player): piece}, "refused", "storm.throw.leaning", (str(Throw(player, None, (), LEANING)),)
