@@ -171,8 +171,11 @@ class Hindsight:
         """What must have happened on those tables, in order, if the table seen `now` follows from it; nothing where that is not certain.
 
         Of what explains it as well, all must come to the same, or be the beginning of what tells most.  `before` is the table that the last
-        ruling rests on.  What is seen now alone, and comes to the same, is to be ruled on as it is.
+        ruling rests on: where it lies again as it did, all was put back.  What is seen now alone, and comes to the same, is to be ruled on as
+        it is.
         """
+        if before is not None and agree(before, now):
+            return ()
         things = [thing for thing in self._since if not (isinstance(thing, _Undecided) and agree(thing.seen, now))]
         if not any(isinstance(thing, _Undecided) for thing in things):
             return ()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.verdict import Ambiguous, Choice, OutOfSync, Refused, Waiting
+from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Waiting
 from referee.command import Answer, Undo
 from referee.events import Asked, Ruled, Undone
 from referee.inputs import Input
@@ -96,6 +96,23 @@ def test_what_was_refused_and_put_back_did_not_happen(log, started, games, film_
     with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
         Referee(film, SimpleNamespace(board=None), film.observe, session).run()
         assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
+
+
+class Takes(Kept):
+    """Who takes a piece away has had a turn by that."""
+
+    def judge(self, state, table, before, board):
+        if before is not None and len(table.pieces) == len(before.pieces) - 1 and not isinstance(super().judge(state, before, table, board), Refused):
+            return Accepted(code="pegs.take", said="One was taken away.", rests_on="", player=state.next, moves=(state.next,))
+        return super().judge(state, table, before, board)
+
+
+def test_where_the_table_lies_again_as_it_lay_all_was_put_back(log, started, games, film_of, hold, red, blue):
+    """Red was taken away when blue came, and that was refused; by the rules blue might have come, and then been taken away."""
+    film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red))
+    with closing(Session.begin(log, started, games={"pegs": Takes(games["pegs"])})) as session:
+        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        assert ruled(session) == [(500, ("red",), False)]
 
 
 @pytest.fixture
