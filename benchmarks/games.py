@@ -32,8 +32,8 @@ Everything behind it is the real thing: settling, eyes, judge, session and log.
 Players move, roll and vote by the rules, and with a chance of {mistakes:.0%} before each move something goes wrong: an illegal move, a wrong
 piece taken, a nudged or exchanged one; then it is put back. A verdict is as expected if it is the only one, says what truly happened
 (accepted moves to the letter, refusals with their code), and the record agrees with the truth afterwards. A question counts apart,
-and so does a verdict that the table cannot be read: both are honest, and both cost the players time. Silent: nothing was put on record
-for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling, and in the others no more than whose turn it is.
+also where the table was first told as out of step, and so does a verdict that the table cannot be read: both are honest, and both cost the
+players time. Silent: nothing was put on record for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling, and in the others no more than whose turn it is.
 Wrong is all else.
 
 In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and

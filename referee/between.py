@@ -30,7 +30,7 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     """The table `seen` with what must have lain there by the tables `before` and after it; None where that changes nothing.
 
     None, too, where a piece like one that is missing lies elsewhere, which is there neither before nor after: it may have been moved there
-    and back.
+    and back; and where something lies now, read badly or not at all, in the place of a piece that is gone: it may be back.
     """
     as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
@@ -40,6 +40,8 @@ def made_out(seen: Observation, before: Observation | None, now: Observation) ->
     gone = [piece for piece in read if not _there(piece, now)]
     came_and_went = [piece for piece in gone if before is None or not _there(piece, before)]
     if any(_may_be(other, piece) for piece in missing for other in came_and_went):
+        return None
+    if before is not None and any(not _there(piece, seen) and not _there(piece, now) and _something_at(piece, now) for piece in before.pieces):
         return None
     unread = [piece for piece in came if not _there(piece, seen, _sure(piece)) and _something_at(piece, seen) and not _in_the_way(piece, read, gone)]
     read = [one for one in read if not any(_overlap(one, piece) for piece in unread)]

@@ -244,7 +244,8 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _until_ruled(self, mark: int, act: Act) -> Steps:
-        """Wait for the referee, and answer what it asks; that all lies as recorded, or cannot be made out, is no ruling on what was done."""
+        """Wait for the referee, and answer what it asks; that all lies as recorded, or cannot be made out, is no ruling on what was done,
+        nor is it, to who did what the rules allow, that the table is not as it was."""
         began_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - began_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             ledger = self._session.ledger
@@ -256,7 +257,7 @@ class Players:
                     return
                 mark = answered.seq
             since = self._session.records(mark)
-            if since and not ledger.paused and not all(_cannot_see(record.event) for record in since):
+            if since and not ledger.paused and not all(_may_be_asked(record.event, act) for record in since):
                 return
             frames += not ledger.paused
             yield
@@ -287,6 +288,8 @@ def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["righ
         return "asked" if stands else "wrong"
     if len(ruled) < len(told) and stands:
         return "not seen"
+    if act.lawful and stands and _out_of_sync(event) and any(isinstance(other, Asked) for other in ruled):
+        return "asked"
     if len(told) > 1 or not isinstance(event, Ruled | Noted):
         return "wrong"
     ruling = "heard" if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted") else getattr(event, "verdict", "noted")
@@ -294,8 +297,17 @@ def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["righ
     return "right" if stands and ruling == act.ruling and as_told else "wrong"
 
 
+def _may_be_asked(event: Event, act: Act) -> bool:
+    """May a question follow from that, to who waits for it?"""
+    return _cannot_see(event) or (act.lawful and _out_of_sync(event))
+
+
 def _cannot_see(event: Event) -> bool:
     return isinstance(event, Ruled) and event.verdict == "cannot_see"
+
+
+def _out_of_sync(event: Event) -> bool:
+    return isinstance(event, Ruled) and event.verdict == "out_of_sync"
 
 
 def without(bodies: Bodies, *names: str) -> Bodies:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,42 @@ EVERY_PX, BLOCK = 4, 8
 """Light and noise are learned from every fourth pixel, in blocks of so many a side."""
 STILL_SHARE = 0.25
 """So much of the picture at least is taken to show the same as before: pieces and tiles may be laid on all the rest."""
+SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
+"""What was laid down or taken away differs by so many times the noise; by so few levels only in a spot of so many pixels, which is a
+fifth of what the smallest piece covers."""
+SHAKEN = 0.1
+"""By this share of the contrast around it a pixel differs where a camera trembles."""
+AROUND = np.ones((3, 3), np.uint8)
 
 
 def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
     """Pixels (h, w) in which two pictures (h, w, 3) differ by more than a change of all light and their noise, so many times."""
+    apart = _apart(now, before)
+    return np.asarray(apart.levels > max(sigmas * LEAST_SIGMA, apart.middle + sigmas * apart.noise))
+
+
+def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
+    """Pixels (h, w) of two views of a table, (h, w, 3), in which something was laid down or taken away between them: those that differ by
+    much, and those that differ by little in one spot, as under a dark piece on a dark square."""
+    apart = _apart(now, before)
+    much = apart.levels > max(SIGMAS * LEAST_SIGMA, apart.middle + SIGMAS * apart.noise)
+    red, green, blue = cv2.split(cv2.subtract(cv2.dilate(before, AROUND), cv2.erode(before, AROUND)))
+    beyond = cv2.addWeighted(apart.levels, 1.0, cv2.max(cv2.max(red, green), blue), -SHAKEN, 0.0, dtype=cv2.CV_32F)
+    little = np.asarray(beyond > max(LITTLE_LEVELS, apart.middle + SIGMAS * apart.noise), np.uint8)
+    _, spots, boxes, _ = cv2.connectedComponentsWithStats(little)
+    large = np.flatnonzero(boxes[1:, cv2.CC_STAT_AREA] >= SPOT_PX) + 1
+    return np.asarray(much | np.isin(spots, large) if len(large) else much)
+
+
+class _Apart(NamedTuple):
+    """By how many `levels` pixels (h, w) differ after a change of all light, and of those that do not the median and the noise."""
+
+    levels: NDArray[np.float32]
+    middle: float
+    noise: float
+
+
+def _apart(now: Image, before: Image) -> _Apart:
     apart = np.asarray(cv2.blur(cv2.subtract(now, before, dtype=cv2.CV_32F), (3, 3)), np.float32)
     by_block = np.median(_blocks(apart[::EVERY_PX, ::EVERY_PX]), axis=1)
     least_changed = np.argsort(np.abs(by_block).max(axis=1), kind="stable")
@@ -28,7 +62,7 @@ def changed(now: Image, before: Image, sigmas: float) -> NDArray[np.bool_]:
     middles = np.median(blocks, axis=1)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(blocks - middles[:, None]), axis=1)
     middle, noise = (float(np.quantile(some, STILL_SHARE)) for some in (middles, noises))
-    return np.asarray(most > max(sigmas * LEAST_SIGMA, middle + sigmas * noise))
+    return _Apart(most, middle, noise)
 
 
 def _blocks(picture: NDArray[np.float32]) -> NDArray[np.float32]:

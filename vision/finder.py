@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from table.pieces import COLOURS
 from table.solids import Array
-from vision.changes import changed
+from vision.changes import laid_or_taken
 from vision.frame import Image
 from vision.light import linear
 from vision.photo import SUB_BITS, FlatView, Photo
@@ -43,8 +43,8 @@ HILL_CELLS = 0.7
 """Standard deviation of the hill of chance that the network is taught to raise over each middle."""
 LEAST_CHANCE = 0.15
 """Middles that are less likely than this are not told."""
-FRESH_SIGMAS, FRESH_AROUND_PX = 9.0, 9
-"""Where a picture differs from the one before by more than so many times the noise, it is looked at anew, and so far around."""
+FRESH_AROUND_PX = 9
+"""Where something was laid down or taken away since the picture before it is looked at anew, and so far around."""
 REACH_CELLS = 12
 """A change moves the network's answer so far around it, and in a window it is given as much again; its layers reach farther, by
 little."""
@@ -152,7 +152,7 @@ def search(view: FlatView, colours: tuple[str, ...], before: Sight | None = None
     around = np.ones((FRESH_AROUND_PX, FRESH_AROUND_PX), np.uint8)
     windows = None
     if before is not None:
-        fresh = cv2.dilate(changed(view.code, before.seen, FRESH_SIGMAS).astype(np.uint8), around) > 0
+        fresh = cv2.dilate(laid_or_taken(view.code, before.seen).astype(np.uint8), around) > 0
         windows = _windows(fresh)
     if before is None or windows is None:
         fresh = np.ones(view.code.shape[:2], bool)

@@ -21,8 +21,11 @@ from table.solids import Array, Solid
 
 KNOCKED_SQUARES = 1.5
 """The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
-TURNED_BASES = 0.4
-"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was read otherwise."""
+TURNED_BASES = 0.6
+"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was read otherwise.
+
+The middle of one that fell over an edge is 1.3 bases off; that of a lying one whose outline is that of the standing one, 0.4.
+"""
 GHOST_MM = 1.75
 """What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as unread."""
 HIDDEN_MM = 15.0

@@ -25,6 +25,9 @@ from table.boards import Board as TableBoard
 from table.boards import Tiles
 from table.observation import Observation
 
+UNSURE = 2.0
+"""What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the question: people say what is true."""
+
 
 class _Story(NamedTuple):
     """What may have happened: moves, the last of which is seen, and the state after them.  No moves: nothing."""
@@ -183,6 +186,23 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
     return Ambiguous(code="icefloe.unseen", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
 
 
+def _ask_unsure(look: Look) -> Ambiguous | None:
+    """What happened, where all that speaks against what may have happened is which pyramid a piece is, and that is not read for sure."""
+    state = look.state
+    told = [(look.nats(story.after.board), story) for story in _stories(state)]
+    least = min(nats for nats, _ in told)
+    if least - look.free_nats > UNSURE * DOUBT:
+        return None
+    explained = [story for nats, story in told if nats - least < DOUBT and not look.differences(story.after.board)]
+    unsure = {look.places[k] for story in explained for k, name in look.matched(story.after.board).items() if look.free.get(k) != name}
+    ways = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
+    still = "Nothing was moved, and the camera errs" if any(not story.moves for story in explained) else None
+    if not unsure or not (choices := what_is_true(ways, still)):
+        return None
+    said = f"Which pyramid stands on {listed(sorted(unsure))} is not read for sure. What is true? You may also turn it a little."
+    return Ambiguous(code="icefloe.unsure", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
+
+
 def _stand(state: State, names: Collection[str]) -> str:
     """Where pyramids stand by the record."""
     return listed(f"{name} on {floe.place}" for floe in state.board.floes for name in floe.pyramids if name in names)
@@ -221,7 +241,7 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
         lost = {name for floe in look.state.board.floes if floe.place in changes.lost for name in floe.pyramids}
-        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost])
+        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost]) or _ask_unsure(look)
         return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look), asks=asks)
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):

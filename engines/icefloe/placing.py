@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import permutations
+
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import PLACING
 from engines.icefloe.look import Look, agrees, stands
@@ -9,6 +12,7 @@ from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import turn
+from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Tiles
@@ -17,13 +21,24 @@ from table.observation import SURE, Observation
 CODE = "icefloe.place"
 TILES = 24
 """So many there are in a piecepack."""
+CHOICES = 6
+"""Where unseen pyramids may stand in more ways than this, nobody is asked in which they do."""
 
 
 def judge_placing(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
     """What was placed: the next pyramids in their order, or all of them."""
+    missing, extra = _tiles(state, seen)
+    if missing or extra:
+        wrong = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
+        said = " ".join(filter(None, wrong))
+        asks = None if extra else _ask_tiles(state, missing, _judge_pyramids(state, seen, before, board))
+        return Waiting(code=CODE, said=said, rests_on="The Board", player=state.next, asks=asks)
+    return _judge_pyramids(state, seen, before, board)
+
+
+def _judge_pyramids(state: State, seen: Observation, before: Observation | None, board: Tiles) -> Verdict:
+    """Where all tiles lie as they should."""
     order, placed = state.placing_order, state.board.pyramids
-    if wrong := _tiles(state, seen):
-        return Waiting(code=CODE, said=wrong, rests_on="The Board", player=state.next)
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
         said = f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what does not belong there."
@@ -66,15 +81,50 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
     return Accepted(code=code, said=said, rests_on=PLACING, player=player, moves=tuple(map(str, moves)))
 
 
-def _tiles(state: State, seen: Observation) -> str:
-    """What is wrong with the tiles, in a sentence; empty if nothing is."""
+def _tiles(state: State, seen: Observation) -> tuple[list[str], list[str]]:
+    """Tiles that are missing, each with its place, and places on which none belongs."""
     wanted = {floe.place: floe.tile for floe in laid_out(len(state.players)).floes}
     there = {place for place, tile in (seen.tiles or {}).items() if tile}
     missing = [f"{tile} on {place}" for place, tile in wanted.items() if place not in there]
     # Where all tiles that there are lie as they should, what is read as one more is the table.
-    extra = sorted(there - set(wanted)) if missing or len(wanted) < TILES else []
-    said = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
-    return " ".join(filter(None, said))
+    return missing, sorted(there - set(wanted)) if missing or len(wanted) < TILES else []
+
+
+def _ask_tiles(state: State, missing: list[str], otherwise: Verdict) -> Ambiguous | None:
+    """Do these tiles lie there, which are not seen?  Asked where all else is as it should be."""
+    if not isinstance(otherwise, Accepted) or not mostly_seen(missing, TILES):
+        return None
+    said = f"Not seen on the pond: {listed(missing)}. What is true?"
+    still = Choice("They lie there, and the camera does not see them", otherwise.moves)
+    choices = (still, Choice("None of these: put it right", ()))
+    return Ambiguous(code=CODE, said=said, rests_on="The Board", player=state.next, choices=choices, until_moved=True)
+
+
+def _ask_where(look: Look, placed: tuple[str, ...]) -> Ambiguous | None:
+    """Where one or two pyramids stand that are not seen, if all others are read for sure and only few tiles are left."""
+    state, where = look.state, {name: look.places[k] for k, name in look.free.items()}
+    missing = [name for name in look.pyramids if name not in where]
+    misread = any(stands(look.now.pieces[k]) and not agrees(look.now.pieces[k], name) for k, name in look.free.items())
+    if not 1 <= len(missing) <= 2 or misread or look.strangers(look.free) or look.rivals():
+        return None
+    ways = []
+    for stood in _stand_on(state, missing, where):
+        verdict = _place(state, [Placing(name, (where | stood)[name]) for name in look.pyramids[len(placed) :]])
+        if isinstance(verdict, Accepted):
+            (name, place), *others = stood.items()
+            label = f"{name} stands on {place}" + "".join(f", and {other} on {there}" for other, there in others)
+            ways.append(Choice(label, verdict.moves))
+    if len(ways) > CHOICES or not (choices := what_is_true(ways, None)):
+        return None
+    said = f"Not seen on the pond: {listed(missing)}. What is true? You may also move it a little."
+    return Ambiguous(code=CODE, said=said, rests_on=PLACING, player=state.next, choices=choices, until_moved=True)
+
+
+def _stand_on(state: State, missing: list[str], where: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The ways in which they may stand on the tiles that are left; none where these are many."""
+    left = [floe.place for floe in state.board.floes if floe.place not in where.values()]
+    if len(left) <= CHOICES:
+        yield from (dict(zip(missing, places, strict=True)) for places in permutations(left, len(missing)))
 
 
 def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
@@ -84,7 +134,7 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     new = [name for name in names if name not in placed]
     if len(new) == 1 and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-    return Waiting(code=CODE, said=f"{_amiss(look, placed)} {turn(state)}", rests_on=PLACING, player=state.next)
+    return Waiting(code=CODE, said=f"{_amiss(look, placed)} {turn(state)}", rests_on=PLACING, player=state.next, asks=_ask_where(look, placed))
 
 
 def _amiss(look: Look, placed: tuple[str, ...]) -> str:

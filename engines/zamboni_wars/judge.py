@@ -20,7 +20,7 @@ from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, after_early, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
-from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_unseen, lay, seen_ways
+from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -49,8 +49,9 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 
 def _touched(state: State) -> frozenset[str]:
     """Players whose nests somebody has a reason to touch now."""
-    if isinstance(state.phase, Hit | Aiming):
-        return frozenset((state.phase.target,))
+    if isinstance(state.phase, Hit | Aiming):  # before the die is told only a last layer may rightly be gone
+        target = state.phase.target
+        return frozenset((target,) if isinstance(state.phase, Hit) or state.left[target].layers == 1 else ())
     if not isinstance(state.phase, Moving):
         return frozenset()
     return frozenset(state.left) if state.phase.early else frozenset((state.to_move,))
@@ -70,12 +71,14 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
         explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
-        if still and (not explained or (reading.plainly().shows(state) and not _may_have_ended(state))):
+        if still and (not explained or (reading.plainly(_touched(state)).shows(state) and not _may_have_ended(state))):
             return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
             return _ask(state, explained, still)
+    if found.shows(state):  # in doubt, which is in favour of the record
+        return _wait(state, found, held)
     return _judge_difference(state, found)
 
 
@@ -90,7 +93,7 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     held = found.differs(state).held
     if found.held.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
-    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else None
+    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else ask_taken(state, found)
     return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 

@@ -50,6 +50,10 @@ class Nest:
         """Is anything about it less than sure, so that nobody is refused anything because of it?"""
         return not self.sure or _size_probability(self.piece) < SURE
 
+    def plainly(self) -> Nest:
+        """The likeliest reading of it, as if there were no doubt."""
+        return replace(self, sure=True, spaces=self.spaces[:1], facings=self.facings[:1], sized=True)
+
     def is_of(self, player: str) -> bool:
         """May it be this player's?"""
         return self.colour == player or not self.sure
@@ -131,10 +135,9 @@ class Look:
         up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in denied)]
         return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
 
-    def plainly(self) -> Look:
-        """The likeliest reading of everything, as if there were no doubt."""
-        nests = self.as_read().nests
-        nests = tuple(replace(nest, spaces=nest.spaces[:1], facings=nest.facings[:1]) for nest in nests)
+    def plainly(self, players: Collection[str]) -> Look:
+        """The likeliest reading of the nests of these players, and of the cover dice, as if there were no doubt."""
+        nests = tuple(nest.plainly() if nest.colour in players else nest for nest in self.nests)
         return replace(self, nests=nests, dice=None if self.dice is None else tuple(spaces[:1] for spaces in self.dice))
 
     def shows(self, state: State) -> bool:

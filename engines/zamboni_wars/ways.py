@@ -67,6 +67,16 @@ def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguo
     return _ask(state, found.without(strange), (), f"{many} What is true?", "Nothing lies there, and the camera errs")
 
 
+def ask_taken(state: State, found: Look) -> Ambiguous | None:
+    """Has the layer that was hit been taken off a nest that is not surely read?  None where nothing was hit, or it is."""
+    target = state.phase.target if isinstance(state.phase, Hit) else None
+    doubtful = any(nest.is_of(target) and nest.doubtful for nest in found.nests) if target else False
+    if target is None or not doubtful or not found.shows(after(state, (Take(target),))):
+        return None
+    said = f"Not surely read: whether the {LAYER_SIZES[state.left[target].layers]} {target} piece was taken off. What is true?"
+    return _ask(state, found, (), said, "It has not been taken off yet")
+
+
 def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str, still: str) -> Ambiguous | None:
     """Which way, of those that are seen `there` and `more`, it was, or that nothing has happened; a space with something unread comes first.
 

@@ -107,3 +107,12 @@ def test_what_stood_on_something_that_was_not_there_stands_on_what_it_stood_on(s
     stranger, above = piece("green", 300, 50), replace(blue, on=1)
     assert [one.on for one in without_strangers(seen(1000, stranger, red, above), seen(0, red), seen(2000, red)).pieces] == [None]
     assert [one.on for one in without_strangers(seen(1000, stranger, red, above), seen(0, red), seen(2000, red, blue)).pieces] == [None, 0]
+
+
+def test_a_piece_is_not_taken_to_have_gone_where_something_lies_in_its_place_now(seen, piece, red, blue):
+    """Two were gone, and one is back for sure: the other may be back too, and is not read."""
+    green = piece("green", 300, 50)
+    before, both_gone = seen(0, red, blue, green), seen(1000, red)
+    assert told(made_out(both_gone, before, seen(2000, red, blue))) == [RED, BLUE]
+    assert made_out(both_gone, before, seen(2000, red, blue, replace(green, pose="upright", pose_probability=0.6))) is None
+    assert made_out(both_gone, before, replace(seen(2000, red, blue), unread_mm=(green.base_mm,))) is None

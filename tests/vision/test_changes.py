@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
-from vision.changes import changed
+from vision.changes import changed, laid_or_taken
 
 SHAPE = (160, 240, 3)
 
@@ -39,3 +40,34 @@ def test_a_picture_smaller_than_a_block_has_changes_too():
     now[:5, :5] = 160
     assert changed(now, before, 9.0)[2, 2]
     assert not changed(now, before, 9.0)[15, 15]
+
+
+@pytest.fixture
+def squares():
+    """A chessboard in light of 30 and 190 levels, finer drawn than a camera sees it."""
+    rows, columns = np.indices((8 * SHAPE[0], 8 * SHAPE[1])) // 256
+    return np.where((rows + columns) % 2, 190.0, 30.0)
+
+
+def shown(squares, along_px=0.0, laid=0.0):
+    """The board as a camera sees it that has moved so far along the rows, with a small piece of so many levels on a dark square."""
+    fine = np.roll(squares, round(8 * along_px), axis=1)
+    fine[64:152, 64:152] += laid
+    fine = cv2.GaussianBlur(fine, (0, 0), 5.6)
+    seen = fine.reshape(SHAPE[0], 8, SHAPE[1], 8).mean(axis=(1, 3))
+    return np.broadcast_to(seen[..., None], SHAPE)
+
+
+@pytest.mark.parametrize("laid", [9, -9, 40])
+def test_a_dark_piece_on_a_dark_square_is_seen_to_come_and_to_go(squares, laid):
+    without, there = noisy(shown(squares) + 15, 1, 1.0), noisy(shown(squares, laid=laid) + 15, 2, 1.0)
+    for now, before in ((without, there), (there, without)):
+        where = laid_or_taken(now, before)
+        assert where[9:18, 9:18].mean() > 0.9
+        assert where[24:].mean() < 1e-3
+
+
+@pytest.mark.parametrize(("light", "along_px", "sigma"), [(0, 0.0, 3.0), (7, 0.0, 1.0), (0, 0.125, 1.0)])
+def test_nothing_was_laid_down_where_light_changes_and_the_camera_trembles(squares, light, along_px, sigma):
+    now, before = noisy(shown(squares, along_px) + 15 + light, 1, sigma), noisy(shown(squares) + 15, 2, sigma)
+    assert laid_or_taken(now, before).mean() < 1e-3

@@ -168,7 +168,7 @@ def test_a_piece_that_nobody_touched_lies_as_it_was_ruled_to_lie(table, lie, pla
     state, before = thrown("green1 d2, black1 g7, red1 b7", 3), table.seen()
     (was,) = (piece for piece in before.pieces if piece.colour == "green")
     x_mm, y_mm = (was.base_mm + was.tip_mm) / 2
-    for off_mm, verdict in ((2.0, Waiting), (12.0, OutOfSync)):
+    for off_mm, verdict in ((2.0, Waiting), (8.0, Waiting), (12.0, OutOfSync)):
         table.pieces["green1"] = lie("green", x_mm + off_mm, y_mm, 10.0, pose="upright")
         assert isinstance(play(state, before), verdict)
     table.pieces["green1"] = lie("green", x_mm + 2.0, y_mm, 10.0, pose="upright")

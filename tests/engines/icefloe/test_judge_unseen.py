@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,53 @@ def test_one_that_is_not_seen_when_a_tile_is_taken_off_did_not_go_with_it(pond):
     assert "AC" in wrong.asks.said
     assert "FA" not in wrong.asks.said
     assert [choice.moves for choice in wrong.asks.choices if choice.moves] == [("remove Ma",)]
+
+
+def test_a_pyramid_that_seems_to_be_the_one_that_went_with_its_tile_is_asked_about(pond):
+    """A tile goes with its pyramid, and another one of its suit is read, less than surely, as the one that went."""
+    state, table = pond(line(phase="remove", mover="-", tile="Ma", board="a1=A4+AS a2=A2+FC a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+CC"))
+    before = table.seen()
+    table.sink("c2")
+    there = table.stood["FC"]
+    table.stood["FC"] = replace(there, read_as="C", size_probability=0.962, off_mm=(there.off_mm[0] + 5, there.off_mm[1]))
+    wrong = game.judge(state, table.seen(), before, table.board)
+    assert isinstance(wrong, OutOfSync)
+    assert wrong.asks.said == "Which pyramid stands on a2 is not read for sure. What is true? You may also turn it a little."
+    assert [choice.moves for choice in wrong.asks.choices] == [("remove Ma",), ()]
+    table.stood["FC"] = replace(table.stood["FC"], size_probability=1.0)
+    assert game.judge(state, table.seen(), before, table.board).asks is None, "what is sure is not asked about"
+
+
+@pytest.fixture
+def set_up(tables):
+    """A pond on which all pyramids were placed at once, and its state, which knows of none yet."""
+    state = game.set_up(("red", "yellow", "black", "blue"), {}, tables.BOARD)
+    table = tables.Table(np.random.default_rng(5), state)
+    moves, after = [], state
+    while after.phase == "place":
+        moves.append(next(iter(game.legal_moves(after))))
+        after = game.play(after, moves[-1])
+        table.put(moves[-1].pyramid, moves[-1].place)
+    return state, table, tuple(map(str, moves))
+
+
+def test_where_an_unseen_pyramid_was_placed_is_asked(set_up):
+    state, table, moves = set_up
+    assert game.judge(state, table.seen(), None, table.board).moves == moves
+    waiting = game.judge(state, unseen(table, "CM"), None, table.board)
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks.said == "Not seen on the pond: CM. What is true? You may also move it a little."
+    assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
+    two = game.judge(state, unseen(table, "CM", "BS"), None, table.board).asks
+    assert moves in [choice.moves for choice in two.choices]
+    assert len(two.choices) == 3
+    assert game.judge(state, unseen(table, "CM", "BS", "DA", "EC"), None, table.board).asks is None, "there are too many ways"
+
+
+def test_tiles_that_are_not_seen_may_be_there(set_up):
+    state, table, moves = set_up
+    table.tiles -= {"a4"}
+    waiting = game.judge(state, table.seen(), None, table.board)
+    assert waiting.said.startswith("Missing: ")
+    assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
+    assert game.judge(state, unseen(table, "CM"), None, table.board).asks is None, "more is amiss"

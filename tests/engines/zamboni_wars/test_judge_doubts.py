@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engines import zamboni_wars as game
-from engines.verdict import Ambiguous
+from engines.verdict import Ambiguous, Waiting
 from engines.zamboni_wars.board import Space
 
 
@@ -41,3 +41,45 @@ def test_a_nest_that_may_look_another_way_is_asked_about_unless_the_rules_tell(a
     assert isinstance(asked, Ambiguous)
     assert [choice.moves for choice in asked.choices] == [("b6 N",), ("b6 SW",)]
     assert judge_ways(("b6", "E"), ("b6", "N")).moves == ("b6 N",), "to look E in b6 would leave a point unspent"
+
+
+def test_who_lies_as_before_has_not_driven_in_a_ring_because_another_nest_is_read_badly(at):
+    """Seen whole, and that its layers are not those of the record is not the mover's doing."""
+    evening = at("zambonis a6 E 3, f6 S 1, f1 W 3; to_move yellow; phase move 6")
+    table = evening.table
+    others = [table.read(player, *table.nests[player]) for player in ("yellow", "blue")]
+    space, facing = Space.parse("f6"), "S"
+    smaller, larger = (table.read("red", *table.place(space, facing), layers, pose_probability=0.8) for layers in (1, 2))
+    before, seen = (replace(table.seen(), pieces=(*others, nest)) for nest in (smaller, larger))
+    assert isinstance(game.judge(evening.state, seen, before, table.BOARD), Waiting)
+
+
+def badly_read(evening, player, layers):
+    """The table, a nest on it read to have so many layers, less than surely."""
+    table = evening.table
+    others = [table.read(other, *lies) for other, lies in table.nests.items() if other != player]
+    at_mm, heading_deg, _ = table.nests[player]
+    return replace(table.seen(), pieces=(*others, table.read(player, at_mm, heading_deg, layers, pose_probability=0.9)))
+
+
+def test_whether_the_layer_that_was_hit_was_taken_is_asked_where_the_nest_is_not_surely_read(at):
+    evening = at("zambonis c6 E 3, f6 S 2, f1 W 3; to_move yellow; phase hit red")
+    board, untouched = evening.table.BOARD, evening.table.seen()
+    waiting = game.judge(evening.state, badly_read(evening, "red", 2), untouched, board)
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks.said == "Not surely read: whether the medium red piece was taken off. What is true?"
+    assert [(choice.moves, choice.holds) for choice in waiting.asks.choices] == [((), True), (("take red",), False), ((), False)]
+    assert game.judge(evening.state, badly_read(evening, "blue", 3), untouched, board).asks is None, "it was not hit"
+
+
+def test_a_nest_that_is_read_larger_than_it_is_is_not_out_of_step(at):
+    """Its last piece was hit, and people have said before that no more is left of it than that."""
+    evening = at("zambonis c6 E 3, f6 S 1, f1 W 3; to_move yellow; phase hit red")
+    waiting = game.judge(evening.state, badly_read(evening, "red", 2), badly_read(evening, "red", 2), evening.table.BOARD)
+    assert (type(waiting), waiting.asks) == (Waiting, None)
+
+
+def test_a_layer_that_seems_to_be_gone_before_the_die_is_told_is_asked_about(at):
+    evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase fire red")
+    waiting = game.judge(evening.state, badly_read(evening, "red", 2), evening.table.seen(), evening.table.BOARD)
+    assert waiting.asks.said == "Not surely read: red's outermost piece was large, and may be medium now. What is true?"
