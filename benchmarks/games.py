@@ -33,8 +33,8 @@ Players move, roll and vote by the rules, and with a chance of {mistakes:.0%} be
 piece taken, a nudged or exchanged one; then it is put back. A verdict is as expected if it is the only one, says what truly happened
 (accepted moves to the letter, refusals with their code), and the record agrees with the truth afterwards. A question counts apart,
 also where the table was first told as out of step, and so does a verdict that the table cannot be read: both are honest, and both cost the
-players time. Silent: nothing was put on record for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling, and in the others no more than whose turn it is.
-Wrong is all else.
+players time. Silent: nothing was put on record for 6 s. Of {silent} silent ones the panel said in {told} what keeps the referee from ruling,
+and in the others no more than whose turn it is. Wrong is all else.
 
 In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
 that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. Games with odd seeds have cover dice. In
