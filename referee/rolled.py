@@ -18,6 +18,8 @@ from vision.photo import Photo
 
 ROLLED_MM, ROLLED_DEG = 8.0, 20.0
 """A die that lies nearer than this to where it lay, turned by less, was not rolled."""
+STILL_MM, STILL_DEG = 1.5, 5.0
+"""One that is read so near to where it lay was not touched: a shadow came, or went."""
 CHANGED_SIGMAS, CHANGED_PX = 6.0, 6
 """The corner is read again where so many pixels have changed by so many times their noise."""
 MARGIN_PX = 8
@@ -52,7 +54,8 @@ class DiceCornerWatch:
             self._known = self._known if reason else self._read
             return _unread(reason) if reason else ""
         if not _is_new(self._read, self._known):
-            return _unread("it lies much as it did before") if _differ(self._picture, self._idle) else ""
+            touched = _is_new(self._read, self._known, STILL_MM, STILL_DEG)
+            return _unread("it lies much as it did before") if touched and _differ(self._picture, self._idle) else ""
         self._known, self._idle = self._read, self._picture
         return next(said for said in waiting if said["die"] == self._read.pips)
 
@@ -83,9 +86,9 @@ def _differ(picture: Image | None, before: Image | None) -> bool:
     return bool(np.count_nonzero(apart) >= CHANGED_PX)
 
 
-def _is_new(now: Die, before: Die | NoDie) -> bool:
-    """Does a die lie otherwise than it did?"""
+def _is_new(now: Die, before: Die | NoDie, moved_mm: float = ROLLED_MM, turned_by_deg: float = ROLLED_DEG) -> bool:
+    """Does a die lie otherwise than it did, by so much?"""
     if isinstance(before, NoDie) or now.pips != before.pips:
         return True
     turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)
-    return bool(np.hypot(*(now.middle_mm - before.middle_mm)) > ROLLED_MM or turned_deg > ROLLED_DEG)
+    return bool(np.hypot(*(now.middle_mm - before.middle_mm)) > moved_mm or turned_deg > turned_by_deg)

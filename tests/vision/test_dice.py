@@ -96,6 +96,7 @@ def test_a_roll_is_told_once_and_what_lay_there_before_is_none(tmp_path):
         assert look(lay) == ""
         assert look(rolled) == {"player": first, "die": 6}
         assert look(rolled) == ""
+        assert look(die(6, (9.4, 7.3), turn_deg=72.0)) == "", "it was not touched, whatever else looks otherwise"
         assert look(die(6, (11.0, 7.0), turn_deg=75.0)).startswith("The die cannot be read: it lies much as it did before.")
         assert look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
         session.command(Hear(said={"player": first, "die": 6}))
