@@ -17,6 +17,7 @@ from engines.ice_storm.moves import LEANING, OFF, Change, Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
+from engines.words import listed
 from table.clearance import clearance
 from table.observation import SURE, SeenPiece
 
@@ -158,7 +159,9 @@ def _leans(look: Look, piece: SeenPiece) -> bool | None:
 def _two(look: Look, player: str) -> Verdict:
     """Two throws one after the other, told apart by whose turn it was; only where they moved nothing."""
     first, second = sorted(look.new, key=lambda piece: piece.colour != player)
-    said = f"A {first.colour} and a {second.colour} piece are new on the board, and one is thrown at a time."
+    if (unsure := _moved_and_misread(look, second, player)) is not None:
+        return unsure
+    said = f"New {first.colour} and {second.colour} pieces lie on the board, and one is thrown at a time."
     moves: list[str] = []
     state = look.state
     for piece in (first, second):
@@ -169,6 +172,26 @@ def _two(look: Look, player: str) -> Verdict:
         state, moves = play(state, throw), [*moves, str(throw)]
     said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
     return Accepted(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, moves=tuple(moves), evidence=_evidence(look, second))
+
+
+def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous | CannotSee | None:
+    """Beside the throw a piece of another colour is new, and one that lay there is gone: that may be it, moved, and its colour misread.
+
+    Not asked where the colour is sure and what is gone lies beside the board.
+    """
+    if not look.gone or (piece.colour_probability >= SURELY_ANOTHERS and not _not_seen_outside(look, Counter())):
+        return None
+    if (unread := unclear(look)) is not None:
+        return unread
+    colours = sorted({gone.colour for gone in look.gone})
+    read = [reading for colour in colours for reading in _in_colour(look, piece, colour, player)]
+    if not read:
+        return None
+    names = listed((gone.name for gone in look.gone), "or")
+    said = f"Is what looks like a new {piece.colour} piece {names}, which was moved?"
+    choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
+    choices.append(Choice(f"It is {piece.colour}: take both back", ()))
+    return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
 
 
 def _seen_twice(look: Look, player: str) -> Look | None:
@@ -200,7 +223,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     colour = piece.colour
     if any(gone.colour == colour for gone in look.gone) and not look.came_out[colour]:
         return out_of_sync(look, "Put it right.")
-    read = _in_their_colour(look, piece, player) if len(look.new) == 1 else []
+    read = _in_colour(look, piece, player, player) if len(look.new) == 1 else []
     if read and piece.colour_probability < SURELY_ANOTHERS:
         choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
         said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
@@ -214,12 +237,12 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
     return refusal(wrong, colour, (str(throw),), _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}})
 
 
-def _in_their_colour(look: Look, piece: SeenPiece, player: str) -> list[tuple[str, Throw]]:
-    """The throws that a piece may be, in words too, if it is this player's and its colour is misread."""
-    pieces = tuple(replace(each, colour=player) if each is piece else each for each in look.seen)
+def _in_colour(look: Look, piece: SeenPiece, colour: str, player: str) -> list[tuple[str, Throw]]:
+    """The throws of a player's that there may have been, in words too, if a piece is of this colour, and misread."""
+    pieces = tuple(replace(each, colour=colour) if each is piece else each for each in look.seen)
     other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = _readings(other, player, other.new[0]) if len(other.new) == 1 else []
-    return [(f"It is {player}: {text}", throw) for text, throw in read]
+    read = _readings(other, player, other.new[0]) if [new.colour for new in other.new] == [player] else []
+    return [(f"It is {colour}: {text}", throw) for text, throw in read]
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:

@@ -215,6 +215,23 @@ def test_two_throws_one_after_the_other(table, lie, play):
     assert play(state, before).code == "storm.throw.two"
 
 
+def test_a_piece_that_was_moved_and_looks_like_another_colour(table, lie, play):
+    """Beside the throw something else is new, and what lay there is gone: people are asked whether it is the same, and never told of two throws."""
+    table.pieces = {"green1": lie("green", 175, 60), "red1": lie("red", 320, 360)}
+    state, before = thrown("green1 d2, red1 g8", 4), table.seen()
+    del table.pieces["green1"]
+    table.pieces["black1"] = lie("black", 320, 320)
+    moved = lie("red", 225, 60)
+    asked = play(state, before, moved.piece(colour_probability=0.6))
+    assert (asked.code, asked.said) == ("storm.colour", "Is what looks like a new red piece green1, which was moved?")
+    assert [choice.moves for choice in asked.choices] == [("throw black g7: green1 e2",), ()]
+    assert play(state, before, moved.piece()).code == "storm.colour", "for green1 is nowhere"
+    table.beside.append(lie("green", 175, -60))
+    assert play(state, before, moved.piece()).code == "storm.throw.two", "two threw, and one knocked green1 off"
+    assert play(state, before, moved.piece(colour_probability=0.6)).code == "storm.colour"
+    assert isinstance(play(state, before, moved.piece(colour_probability=0.6), unread_mm=(np.array([165.0, 90.0]),)), CannotSee)
+
+
 def test_the_first_throw_of_a_game_beside_the_board(table, lie, play):
     table.beside = [lie("green", 175, -60)]
     asked = play()
