@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -51,6 +52,13 @@ GRAIN_ROOM = 1 << 20
 def _grain(length: int) -> NDArray[np.float32]:
     """Normally distributed noise of standard deviation 1, (length,), always the same."""
     return np.random.default_rng(length).standard_normal(length, dtype=np.float32)
+
+
+class Pictures(Protocol):
+    """What takes pictures of scenes: a Renderer, or one that traces light."""
+
+    def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
+        """A picture (h, w, 3) uint8 R-G-B."""
 
 
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
@@ -106,6 +114,11 @@ class Renderer:
             box, reached = self._reached
             picture[box] = reached.with_noise(grain[box])
         return picture
+
+    def photograph(self, light: Colours, sensor: Sensor, rng: np.random.Generator) -> Image:
+        """A picture of light (h, w, 3) that comes to the pixels of this camera, however it was found."""
+        grain = rng.standard_normal(light.shape, dtype=np.float32)
+        return self._developed(self._whole, lambda box: light[box], sensor).with_noise(grain)
 
     def light(self, scene: Scene) -> Colours:
         """Light (h, w, 3) float32 before lens blur and sensor: 1 is paper-white under a lamp of power 1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from vision.training.rivals import board_places
 from vision.training.rolls import rolls
 from vision.training.sheets import sheets
 from vision.training.train import (
+    DATA,
     load_pieces,
     load_places,
     load_rolls,
@@ -27,14 +29,25 @@ from vision.training.train import (
     train_verification,
 )
 
-DATA = Path(__file__).parents[1] / "data"
+DRAWN = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places, "rolls": rolls}
 
 
 def draw(job: tuple[Path, int]) -> None:
     """Write the sheets, the pieces and the rivals of free tables and of boards, and the rolls of dice, unless they are there."""
     folder, seed = job
-    drawn = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places, "rolls": rolls}
-    for name, made in drawn.items():
+    _write(folder, seed, DRAWN)
+
+
+def trace(job: tuple[Path, int]) -> None:
+    """Write what is learned from path-traced tables, unless it is there."""
+    from vision.training.traced_tables import traced_board, traced_free  # here, as only this needs Mitsuba
+
+    folder, seed = job
+    _write(folder, seed, {"traced-free": traced_free, "traced-board": traced_board})
+
+
+def _write(folder: Path, seed: int, making: Mapping[str, Callable[[int], Iterable[object]]]) -> None:
+    for name, made in making.items():
         path = folder / f"{name}-{seed}.pkl"
         if not path.exists():
             beside = path.with_suffix(".part")
@@ -45,17 +58,19 @@ def draw(job: tuple[Path, int]) -> None:
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
+@click.option("--traced", default=150, show_default=True, help="Tables to trace: free ones, and as many boards; 4 pictures each.")
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
 @click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]), help="Teach one of the five.")
-def main(folder: Path, tables: int, minutes: float, only: str | None) -> None:
-    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there, and install them.
+def main(folder: Path, tables: int, traced: int, minutes: float, only: str | None) -> None:
+    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there or else installed, and install them.
 
     The second look is taught on what the installed finder finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with Pool() as pool:
-        for _ in pool.imap_unordered(draw, [(folder, seed) for seed in range(tables)]):
-            pass
+    for making, count in ((draw, tables), (trace, traced)):
+        with Pool() as pool:
+            for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
+                pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
     if only in (None, "finder"):
         finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt")

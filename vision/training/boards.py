@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from table.observation import Camera
 from table.pieces import COLOURS
+from table.setup import Setup
 from table.solids import POSES
 from vision.finder import view_of
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
-from vision.render import Renderer
+from vision.render import Pictures, Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import Layout, random_layout
@@ -30,17 +32,24 @@ def board_sheets(seed: int) -> Iterator[Sheet]:
     """Sheets of one made-up table of one of the five games."""
     rng = np.random.default_rng([seed, 9])
     for photo, layout, scene in photographs(KINDS[seed % len(KINDS)], seed, WIDTHS_PX, rng):
-        view = view_of(photo)
-        yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
+        yield from sheets_of(photo, layout, scene, rng)
 
 
-def photographs(kind: Kind, seed: int, widths_px: tuple[int, int], rng: np.random.Generator) -> Iterator[tuple[Photo, Layout, Scene]]:
+def sheets_of(photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generator) -> Iterator[Sheet]:
+    """Sheets cut from a photograph of a board."""
+    view = view_of(photo)
+    yield from _cut(view, photo, layout, _arms(scene, photo, view), rng)
+
+
+def photographs(
+    kind: Kind, seed: int, widths_px: tuple[int, int], rng: np.random.Generator, before: Callable[[Setup, Camera], Pictures] = Renderer
+) -> Iterator[tuple[Photo, Layout, Scene]]:
     """LAYOUTS photographs of one made-up table of a game, with what lies there, in plastic of one kind."""
     case = random_case(kind, seed)
     setup = resized(case.setup, int(rng.integers(*widths_px)))
     ids = tuple(marker.id for marker in setup.fiducials.markers if marker.id not in case.covered)
     camera = replace(case.camera, fiducials_seen=ids)
-    renderer, made_of = Renderer(setup, camera), plastic(rng)
+    renderer, made_of = before(setup, camera), plastic(rng)
     for k in range(LAYOUTS):
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
         scene = Scene(case.stage, tuple(replace(place.piece, **made_of) for place in layout.placed), limbs, layout.slabs)

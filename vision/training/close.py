@@ -73,7 +73,8 @@ def free_pieces(seed: int) -> Iterator[Near]:
         table.throw()
         light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
         paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
-        yield from _near([(piece.solid, POSES[pose]) for piece, pose in table.placed], Photo(table.picture(), table.camera, table.setup), paper, rng)
+        placed = [(piece.solid, POSES[pose]) for piece, pose in table.placed]
+        yield from near_pieces(placed, Photo(table.picture(), table.camera, table.setup), paper, rng)
 
 
 def board_pieces(seed: int) -> Iterator[Near]:
@@ -81,10 +82,11 @@ def board_pieces(seed: int) -> Iterator[Near]:
     rng = np.random.default_rng([seed, 19])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
-        yield from _near(placed, photo, photo.paper, rng)
+        yield from near_pieces(placed, photo, photo.paper, rng)
 
 
-def _near(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:
+def near_pieces(placed: list[tuple[Solid, Pose]], photo: Photo, paper: Array, rng: np.random.Generator) -> Iterator[Near]:
+    """Pieces on a photograph, each with the picture around it in light relative to white paper (3,)."""
     outlines = [photo.silhouette(solid) for solid, _ in placed]
     for k, (solid, pose) in enumerate(placed):
         view = picture_around(solid, pose, photo, paper)

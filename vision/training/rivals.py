@@ -17,6 +17,7 @@ from vision.finder import search, view_of
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.reader import lay_out
+from vision.scene_layouts import Layout
 from vision.scene_tables import Kind
 from vision.second_look import TURNED
 from vision.spots import Tried, doubted, on_edges
@@ -56,19 +57,24 @@ def board_places(seed: int) -> Iterator[Place]:
     """All that the eyes take for pieces on one made-up table of a game."""
     rng = np.random.default_rng([seed, 29])
     for photo, layout, _ in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng):
-        sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
-        there = [(place.piece.solid, place.pose) for place in layout.placed]
-        for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
-            true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
-            if true is None:
-                continue
-            others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
-            tried = on_edges(one.rivals, photo, others, None)
-            solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
-            attempts = [_attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm) for guess in tried]
-            view = picture_around(solid, pose, photo, photo.paper)
-            if view is not None:
-                yield Place(view, photo.camera.eye_mm, one.looked.blur, tuple(asked for asked in attempts if asked is not None))
+        yield from places(photo, layout)
+
+
+def places(photo: Photo, layout: Layout) -> Iterator[Place]:
+    """All that the eyes take for pieces on a photograph."""
+    sight, habit = search(view_of(photo), photo.setup.colours), habit_of(photo.setup).poses
+    there = [(place.piece.solid, place.pose) for place in layout.placed]
+    for one in (doubted(laid, habit, photo) for laid in lay_out(sight, photo)):
+        true = _piece_at(one.best.solid, [solid for solid, _ in there], photo)
+        if true is None:
+            continue
+        others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
+        tried = on_edges(one.rivals, photo, others, None)
+        solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
+        attempts = [_attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm) for guess in tried]
+        view = picture_around(solid, pose, photo, photo.paper)
+        if view is not None:
+            yield Place(view, photo.camera.eye_mm, one.looked.blur, tuple(asked for asked in attempts if asked is not None))
 
 
 def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:

@@ -24,7 +24,7 @@ from vision.camera import project
 from vision.finder import STEPS_A_BASE, relative
 from vision.frame import Image
 from vision.hypothesis import cast_down
-from vision.render import Renderer
+from vision.render import Pictures, Renderer
 from vision.scene import ALBEDO, ALWAYS_OPAQUE, SKINS, SLEEVES, Limb, Rgb, Scene, ScenePiece, Slab, Stage, look_at, reaching_arm
 from vision.scene_boards import counter
 from vision.scene_grid import Grid, make_grid
@@ -69,7 +69,7 @@ def sheets(seed: int) -> Iterator[Sheet]:
     table = Table(rng)
     for _ in range(THROWS):
         table.throw()
-        yield table.sheet()
+        yield table.sheet(table.picture())
 
 
 class Table:
@@ -92,7 +92,7 @@ class Table:
         self.dyes = {colour: _dye(ALBEDO[colour], rng) for colour in COLOURS}
         self.print = printed(rng, float(rng.uniform(22, 52))) if rng.random() < 0.55 else None
         self.discs = self._discs() if rng.random() < 0.3 else ()
-        self.renderer = Renderer(self.setup, self.camera, self._ground)
+        self.renderer: Pictures = Renderer(self.setup, self.camera, self.ground)
         self.placed: list[tuple[ScenePiece, int]] = []
         self.hidden: list[ScenePiece] = []
         self.limbs: tuple[Limb, ...] = ()
@@ -108,7 +108,7 @@ class Table:
                 middles.append(middle)
         return tuple(counter(middle, diameter, thick, self.dyes[colour]) for middle in middles)
 
-    def _ground(self, stage: Stage, setup: Setup, grid: Grid) -> Colours:
+    def ground(self, stage: Stage, setup: Setup, grid: Grid) -> Colours:
         out = draw_ground(stage, setup, grid)
         x, y = grid.on_plane(0.0)
         lit = irradiance((x, y), 0.0, stage)
@@ -187,8 +187,9 @@ class Table:
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(self.rng.integers(70, 97))])
         return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
 
-    def sheet(self) -> Sheet:
-        rng, picture = self.rng, self.picture()
+    def sheet(self, picture: Image) -> Sheet:
+        """The sheet cut from a photograph of what lies there now."""
+        rng = self.rng
         fine = cv2.remap(picture, self.at_px[..., 0], self.at_px[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         code = np.asarray(cv2.resize(fine, (SHEET_PX, SHEET_PX), interpolation=cv2.INTER_AREA), np.uint8)
         light = self.stage.ambient + sum(lamp.power for lamp in self.stage.lamps)

@@ -16,10 +16,12 @@ from torch.optim.swa_utils import AveragedModel, update_bn
 
 from vision.second_look import UNCLEAR
 from vision.training import close, lessons, looks, rivals, rolls
+from vision.training.installed import restore
 from vision.training.network import CloseLookNet, DiceNet, FinderNet, SecondLookNet, VerificationNet
 from vision.training.sheets import Sheet
 from vision.verification import ODDS
 
+DATA = Path(__file__).parents[1] / "data"
 RATE = 2e-3
 SHEETS, CROPS = 16, 128
 """Lessons of a round: sheets for the finder, crops for the looks."""
@@ -40,17 +42,17 @@ Loss = Callable[..., tuple[Tensor, dict[str, float]]]
 
 def load_sheets(folder: Path) -> list[Sheet]:
     """All sheets in a folder."""
-    return [*_load(folder, "free"), *_load(folder, "board")]
+    return [*_load(folder, "free"), *_load(folder, "board"), *(sheet for one in _load(folder, "traced") for sheet in one.sheets)]
 
 
 def load_pieces(folder: Path) -> list[close.Near]:
     """All pieces in a folder that are looked at closely."""
-    return _load(folder, "pieces")
+    return [*_load(folder, "pieces"), *(piece for one in _load(folder, "traced") for piece in one.pieces)]
 
 
 def load_places(folder: Path) -> list[rivals.Place]:
     """All places in a folder that may be taken for several."""
-    return _load(folder, "rivals")
+    return [*_load(folder, "rivals"), *(place for one in _load(folder, "traced") for place in one.rivals)]
 
 
 def load_rolls(folder: Path) -> list[rolls.Roll]:
@@ -63,7 +65,7 @@ def _load(folder: Path, name: str) -> list[Any]:
 
 
 def train_finder(sheets: list[Sheet], minutes: float, weights: Path) -> FinderNet:
-    """The finder taught on sheets; goes on from `weights` if there are any, and writes them there."""
+    """The finder taught on sheets; goes on from `weights` if there are any, else from those that are installed, and writes them there."""
     rng = np.random.default_rng(1)
 
     def one_round() -> tuple[Tensor, ...]:
@@ -157,6 +159,8 @@ def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights
     torch.manual_seed(1)
     if weights.exists():
         net.load_state_dict(torch.load(weights))
+    else:
+        restore(net, DATA / f"{weights.stem}.onnx", one_round()[0])
     net.to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=1e-4)
     begun, round_ = time.monotonic(), 0

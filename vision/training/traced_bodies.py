@@ -1,0 +1,131 @@
+"""Bodies of a scene as Mitsuba's meshes: shells, flat things with a picture on them, and upright walls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mitsuba as mi
+import numpy as np
+from numpy.typing import NDArray
+
+from table.solids import SIDES, Array
+from vision.scene import Lamp, Rgb, ScenePiece
+from vision.scene_grid import Plane
+from vision.scene_ground import Colours
+
+CLEAR_MM = 0.03
+"""Air between a piece and what it lies on: faces in one plane cannot be told apart."""
+THINNEST = 0.05
+"""What is hollow in a piece is at least so large, as a share of it."""
+
+Faces = NDArray[np.int64]
+Plastic = dict[str, Any]
+
+
+class Map:
+    """What comes back of light, `rgb` (h, w, 3), row 0 at the far side, of a flat thing between two corners (2,) mm."""
+
+    def __init__(self, rgb: Colours, low_mm: Array, high_mm: Array) -> None:
+        self.low_mm, self.high_mm = low_mm, high_mm
+        bitmap = mi.Bitmap(np.ascontiguousarray(rgb, np.float32))
+        self.bsdf: Plastic = {"type": "diffuse", "reflectance": {"type": "bitmap", "bitmap": bitmap, "raw": True, "wrap_mode": "clamp"}}
+
+    def at(self, points_mm: Array) -> Array:
+        """Where points (n, 2) are in the picture, as Mitsuba counts it (n, 2)."""
+        right, up = ((points_mm - self.low_mm) / (self.high_mm - self.low_mm)).T
+        return np.column_stack([right, 1 - up])
+
+
+def box(low_mm: Array, high_mm: Array) -> Array:
+    """Corners (4, 2) of a rectangle, counter-clockwise."""
+    return np.array([[low_mm[0], low_mm[1]], [high_mm[0], low_mm[1]], [high_mm[0], high_mm[1]], [low_mm[0], high_mm[1]]])
+
+
+def flat(outline_mm: Array, z_mm: float, face: Map) -> Any:
+    """A convex polygon (n, 2) with a picture on it."""
+    corners = np.column_stack([outline_mm, np.full(len(outline_mm), z_mm)])
+    fan = np.array([[0, k, k + 1] for k in range(1, len(outline_mm) - 1)])
+    return _mesh(corners, fan, {"type": "twosided", "bsdf": face.bsdf}, face.at(outline_mm))
+
+
+def wall(outline_mm: Array, low_mm: float, top_mm: float, rgb: Rgb) -> Any:
+    """What stands upright on an outline (n, 2)."""
+    count = len(outline_mm)
+    corners = np.concatenate([np.column_stack([outline_mm, np.full(count, z)]) for z in (low_mm, top_mm)])
+    return _mesh(corners, _between(count, count), {"type": "twosided", "bsdf": {"type": "diffuse", "reflectance": _rgb(rgb)}})
+
+
+def shell(piece: ScenePiece, plastic: Plastic) -> Any:
+    """A hollow pyramid, a little above what it lies on; solid where it has no wall."""
+    outer = piece.solid.vertices_mm
+    centre, tip = outer[:4].mean(axis=0), outer[4]
+    sides = np.array([tuple(side) for side in SIDES])
+    if piece.wall_mm <= 0:
+        corners, faces = outer, _facing(outer, np.concatenate([sides, [[0, 2, 1], [0, 3, 2]]]), outer.mean(axis=0))
+    else:
+        base_mm, height_mm = float(np.linalg.norm(outer[1] - outer[0])), float(np.linalg.norm(tip - centre))
+        step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
+        inner = centre + max(THINNEST, 1 - step_mm / height_mm) * (outer - centre)
+        corners = np.concatenate([outer, inner])
+        outside = _facing(corners, sides, outer.mean(axis=0))
+        inside = _facing(corners, sides + 5, inner.mean(axis=0))[:, ::-1]
+        faces = np.concatenate([outside, inside, _facing(corners, _between(4, 5), tip)])
+    return _mesh(corners + np.array([0.0, 0.0, CLEAR_MM]), faces, plastic)
+
+
+def lamp(one: Lamp) -> dict[str, Any]:
+    """A ball that throws as much light on the table straight below as the lamp has power."""
+    radiance = one.power * (one.at_mm[2] / one.radius_mm) ** 2
+    r, g, b = one.rgb
+    light = {"type": "area", "radiance": _rgb((radiance * r, radiance * g, radiance * b))}
+    return {"type": "sphere", "center": list(one.at_mm), "radius": one.radius_mm, "emitter": light}
+
+
+def see_through(through: Array, refraction: float, satin: float) -> Plastic:
+    """Plastic that lets a share (3,) of light through each wall, polished or, with `satin` > 0, a little rough."""
+    share = np.clip(np.sqrt(through), 0.0, 1.0)  # light meets two faces of a wall
+    plastic: Plastic = {"type": "dielectric", "int_ior": refraction, "specular_transmittance": _rgb(tuple(share))}
+    return plastic | {"type": "roughdielectric", "alpha": satin, "distribution": "ggx"} if satin else plastic
+
+
+def opaque(rgb: Rgb, roughness: float) -> Plastic:
+    """Plastic that sends light back, under a clear face."""
+    plastic: Plastic = {"type": "plastic", "int_ior": 1.49, "diffuse_reflectance": _rgb(rgb)}
+    return plastic | {"type": "roughplastic", "alpha": roughness} if roughness else plastic
+
+
+def sky(levels: Plane) -> dict[str, Any]:
+    """Light from all around: `levels` (h, w), row 0 straight above."""
+    bitmap = mi.Bitmap(np.ascontiguousarray(np.repeat(levels[..., None], 3, axis=2), np.float32))
+    return {"type": "envmap", "bitmap": bitmap, "to_world": mi.ScalarTransform4f().rotate([1, 0, 0], 90)}
+
+
+def _between(count: int, second: int) -> Faces:
+    """Triangles between two rings of so many corners, the second of which begins at `second`."""
+    here = np.arange(count)
+    after = (here + 1) % count
+    return np.concatenate([np.column_stack([here, after, second + here]), np.column_stack([after, second + after, second + here])])
+
+
+def _facing(corners: Array, faces: Faces, away_from: Array) -> Faces:
+    """Triangles, turned so that they face away from a point (3,)."""
+    first, second, third = corners[faces].transpose(1, 0, 2)
+    out = np.einsum("ij,ij->i", np.cross(second - first, third - first), first - away_from) > 0
+    return np.where(out[:, None], faces, faces[:, ::-1])
+
+
+def _rgb(values: tuple[float, ...]) -> dict[str, Any]:
+    return {"type": "rgb", "value": [float(value) for value in values]}
+
+
+def _mesh(corners: Array, faces: Faces, bsdf: Plastic, texture: Array | None = None) -> Any:
+    props = mi.Properties()
+    props["bsdf"] = mi.load_dict(bsdf)
+    mesh = mi.Mesh("mesh", len(corners), len(faces), has_vertex_texcoords=texture is not None, props=props)
+    told = mi.traverse(mesh)
+    told["vertex_positions"] = np.ascontiguousarray(corners, np.float32).ravel()
+    told["faces"] = np.ascontiguousarray(faces, np.uint32).ravel()
+    if texture is not None:
+        told["vertex_texcoords"] = np.ascontiguousarray(texture, np.float32).ravel()
+    told.update()
+    return mesh
