@@ -41,9 +41,9 @@ def test_what_lies_there_changes_the_picture_where_the_mask_says(seed):
     while table.limbs or len(table.placed) < 4:
         table.throw()
     table.discs = ()
-    full = table.sheet()
+    full = table.sheet(table.picture())
     table.placed, table.hidden = [], []
-    empty = table.sheet()
+    empty = table.sheet(table.picture())
     change = np.abs(full.image.astype(int) - empty.image).max(axis=2)
     inside = full.masks[0] == 1
     assert np.median(change[inside]) > 2 * np.median(change[~inside])
