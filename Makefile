@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -27,6 +27,10 @@ lint: $(VENV)/ready-dev  ## style and types only
 
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python -m benchmarks.accuracy
+
+bench-traced: $(VENV)/ready-dev  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
+	@$(PIP_INSTALL) --quiet --editable '.[dev,tracing]' || $(NOT_FETCHED)
+	@$(BIN)/python -m benchmarks.traced
 
 bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
 	@$(BIN)/python -m benchmarks.sequences

@@ -80,20 +80,20 @@ def observe(case: Path, with_empty: bool) -> tuple[dict[str, Any] | str, tuple[f
     return document, seconds
 
 
-def run_kind(scoring: ModuleType, kind: str, with_empty: bool) -> Run:
-    """Every case of a kind, one after the other; a case that fails counts as one where nothing was found."""
+def run_kind(scoring: ModuleType, kind: str, with_empty: bool, folder: Path = BENCH / "cases") -> Run:
+    """Every case of a kind in a folder, one after the other; a case that fails counts as one where nothing was found."""
     cases: list[dict[str, Any]] = []
     seconds: list[tuple[float, float]] = []
-    for folder in sorted((BENCH / "cases").glob(f"{kind}-*")):
-        said, took = observe(folder, with_empty)
+    for case in sorted(folder.glob(f"{kind}-*")):
+        said, took = observe(case, with_empty)
         if isinstance(said, str):
-            pieces = json.loads((folder / "truth.json").read_text())["pieces"]
-            result: dict[str, Any] = {"case": folder.name, "truth": len(pieces), "pred": 0, "matched": 0, "rows": [], "wrong": [{"failed": said}]}
+            pieces = json.loads((case / "truth.json").read_text())["pieces"]
+            result: dict[str, Any] = {"case": case.name, "truth": len(pieces), "pred": 0, "matched": 0, "rows": [], "wrong": [{"failed": said}]}
         else:
-            result = scoring.score_case(folder, said)
+            result = scoring.score_case(case, said)
         cases.append(result)
         seconds.append(took)
-        print(f"{folder.name}{' with empty' if with_empty else ''}: {took[0]:.1f} s, {len(result['wrong'])} mistakes", file=sys.stderr)
+        print(f"{case.name}{' with empty' if with_empty else ''}: {took[0]:.1f} s, {len(result['wrong'])} mistakes", file=sys.stderr)
     return Run(kind, with_empty, cases, seconds, scoring.summary(cases))
 
 
@@ -149,8 +149,14 @@ def mistake(wrong: dict[str, Any]) -> str:
     return "; ".join(f"{key} {value if isinstance(value, str) else json.dumps(value)}" for key, value in wrong.items())
 
 
-def page(runs: Sequence[Run], measured: str) -> str:
-    """docs/ACCURACY.md; `measured` is the commit."""
+def together(scoring: ModuleType, runs: Sequence[Run]) -> Run:
+    """All cases of several runs as one."""
+    cases, seconds = [case for run in runs for case in run.cases], [took for run in runs for took in run.seconds]
+    return Run(ALL, False, cases, seconds, scoring.summary(cases))
+
+
+def page(runs: Sequence[Run], measured: str, text: str) -> str:
+    """What a page says of runs; `measured` is the commit."""
     titles = [run.title for run in runs]
     rows = [f"| | {' | '.join(titles)} |", "|---" * (len(runs) + 1) + "|"]
     rows += [f"| {name} | {' | '.join(figure(run) for run in runs)} |" for name, _, figure in FIGURES]
@@ -158,7 +164,7 @@ def page(runs: Sequence[Run], measured: str) -> str:
     mistakes = [
         f"- {run.title}, {case['case']}: {mistake(wrong)}" for run in runs if run.kind != ALL for case in run.cases for wrong in case["wrong"]
     ]
-    return TEXT.format(
+    return text.format(
         date=datetime.date.today().isoformat(),
         version=metadata.version("rinkside"),
         commit=measured,
@@ -211,11 +217,9 @@ def main(kinds: tuple[str, ...], out: Path) -> None:
     chosen = kinds or tuple(KINDS)
     runs = [run_kind(scoring, kind, with_empty) for kind in chosen for with_empty in ((False, True) if kind in EMPTY_HELPS else (False,))]
     if len(chosen) > 1:
-        bare = [run for run in runs if not run.with_empty]
-        cases, seconds = [case for run in bare for case in run.cases], [took for run in bare for took in run.seconds]
-        runs.append(Run(ALL, False, cases, seconds, scoring.summary(cases)))
+        runs.append(together(scoring, [run for run in runs if not run.with_empty]))
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page(runs, measured), encoding="utf-8")
+    out.write_text(page(runs, measured, TEXT), encoding="utf-8")
     print(f"wrote {out}", file=sys.stderr)
 
 

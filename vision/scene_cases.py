@@ -51,9 +51,7 @@ class Case:
         return Scene(self.stage, tuple(place.piece for place in self.placed), self.limbs, self.layout.slabs)
 
 
-def write_case(
-    folder: Path, kind: Kind, seed: int, width_px: int | None = None, before: Callable[[Setup, Camera], Pictures] = Renderer
-) -> None:
+def write_case(folder: Path, kind: Kind, seed: int, width_px: int | None = None, before: Callable[[Setup, Camera], Pictures] = Renderer) -> None:
     """Make the case of a kind and seed and write its files into `folder`, which is made if need be.
 
     `width_px` is the width of its pictures if not the lens's own, `before` what takes them; a tiled board has no picture before play.

@@ -6,8 +6,9 @@ import cv2
 import numpy as np
 import pytest
 
-pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[training]'")
-pytest.importorskip("torch", reason="teaching needs PyTorch: pip install -e '.[training]'")
+pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[tracing]'")
+
+import mitsuba as mi
 
 from table.solids import lying, upright
 from vision.camera import project
@@ -17,7 +18,8 @@ from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import NO_NOISE, Scene, ScenePiece
 from vision.scene_cases import random_case, resized
-from vision.training.traced import Tracer
+from vision.training.traced import Tracer, without_sparks
+from vision.training.traced_bodies import opaque, shell
 
 WIDTH_PX, PATHS = 800, 60
 
@@ -69,3 +71,32 @@ def test_a_piece_covers_what_it_hides(table, bare, made):
     assert np.mean(covered[inside == 255]) > 0.97
     near = cv2.dilate(inside, np.ones((41, 41), np.uint8)) > 0
     assert np.mean(covered[near & (inside == 0)]) < 0.02
+
+
+@pytest.mark.parametrize("wall_mm", [0.0, 1.5])
+@pytest.mark.parametrize("made", [upright, lying])
+def test_a_shell_is_closed_and_of_the_volume_of_its_plastic(table, made, wall_mm):
+    size, bevel_mm = table[0].pieces["large"], 0.3
+    solid = made(size, 10.0, 20.0, 33.0)
+    mesh = shell(ScenePiece(solid, "red", True, wall_mm), opaque((0.5, 0.1, 0.1), 0.0), bevel_mm)
+    told = mi.traverse(mesh)
+    points, corner = np.unique(np.array(told["vertex_positions"]).reshape(-1, 3).round(4), axis=0, return_inverse=True)
+    faces = corner.reshape(-1)[np.array(told["faces"]).reshape(-1, 3)]
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    assert len(np.unique(edges, axis=0)) == len(edges), "two faces of one edge turn the same way"
+    assert {tuple(edge) for edge in edges} == {tuple(edge) for edge in edges[:, ::-1]}, "an edge has one face only"
+    first, second, third = points[faces].transpose(1, 0, 2)
+    volume_mm3 = float(np.einsum("ij,ij->", np.cross(first, second), third)) / 6
+    whole_mm3 = size.base_mm**2 * size.height_mm / 3
+    hollow = max(0.05, 1 - wall_mm * np.hypot(size.height_mm, size.base_mm / 2) / (size.base_mm / 2) / size.height_mm) if wall_mm else 0.0
+    assert volume_mm3 == pytest.approx(whole_mm3 * (1 - hollow**3), rel=0.02)
+
+
+def test_a_spark_goes_and_a_line_of_light_stays():
+    light = np.full((20, 30, 3), 0.2, np.float32)
+    light[5, 7] = 9.0
+    light[12] = 9.0
+    clear = without_sparks(light)
+    assert clear[5, 7].max() == pytest.approx(0.3)
+    light[5, 7] = clear[5, 7]
+    np.testing.assert_allclose(clear[:, 1:-1], light[:, 1:-1])

@@ -1,1 +1,1 @@
-"""How the finder of `vision.finder` is taught: `python -m vision.training FOLDER`.  Needs PyTorch; nothing else here does."""
+"""How the networks are taught: `python -m vision.training FOLDER`.  Needs PyTorch, and `traced*` Mitsuba; nothing else does."""

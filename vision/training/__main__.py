@@ -18,6 +18,7 @@ from vision.training.rolls import rolls
 from vision.training.sheets import sheets
 from vision.training.train import (
     DATA,
+    RATE,
     load_pieces,
     load_places,
     load_rolls,
@@ -60,8 +61,9 @@ def _write(folder: Path, seed: int, making: Mapping[str, Callable[[int], Iterabl
 @click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
 @click.option("--traced", default=150, show_default=True, help="Tables to trace: free ones, and as many boards; 4 pictures each.")
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
+@click.option("--rate", default=RATE, show_default=True, help="How fast they learn at most; a third is enough to go on from good weights.")
 @click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]), help="Teach one of the five.")
-def main(folder: Path, tables: int, traced: int, minutes: float, only: str | None) -> None:
+def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, only: str | None) -> None:
     """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there or else installed, and install them.
 
     The second look is taught on what the installed finder finds.
@@ -73,19 +75,19 @@ def main(folder: Path, tables: int, traced: int, minutes: float, only: str | Non
                 pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
     if only in (None, "finder"):
-        finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt")
+        finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt", rate)
         export(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, DATA / "finder.onnx")
     if only in (None, "second-look"):
-        second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt")
+        second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt", rate)
         export(second, (1, 3, second_look.CROP_PX, second_look.CROP_PX), batch, DATA / "second_look.onnx")
     if only in (None, "close-look"):
-        close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt")
+        close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt", rate)
         export(close, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "close_look.onnx")
     if only in (None, "verification"):
-        verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt")
+        verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt", rate)
         export(verification, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "verification.onnx")
     if only in (None, "dice"):
-        dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt")
+        dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt", rate)
         export(dice, (1, dice_look.CHANNELS, dice_look.CROP_PX, dice_look.CROP_PX), batch, DATA / "dice.onnx")
 
 

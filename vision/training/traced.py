@@ -47,6 +47,8 @@ EDGE_RGB = (0.05, 0.04, 0.03)
 """Of thick boards."""
 PASS = 10
 """Paths a pixel in one pass."""
+SPARK = 1.5
+"""Times as bright as the second brightest of its neighbours a pixel may be."""
 DEPTH = 14
 """Faces that a path meets at most."""
 REFRACTION = (1.47, 1.59)
@@ -55,6 +57,8 @@ SATIN, SATIN_ALPHA = 0.3, (0.02, 0.12)
 """Share of tables whose see-through plastic is a little rough, and how rough."""
 POLISHED, ROUGHEST = 0.8, 0.35
 """Opaque plastic of this gloss is polished; how rough it is without gloss."""
+BEVEL_MM = (0.05, 0.6)
+"""How round the edges of a table's pieces are, to either side."""
 SKY_PX = (16, 32)
 DEEPER = 0.35
 """A drawn nest has one shell, of a colour so much deeper for each layer within."""
@@ -86,6 +90,7 @@ class _Traced:
         self.stage, self.setup, self.camera, self.ground, self.rng = stage, setup, camera, ground, rng
         self.grid = make_grid(camera, setup.camera)
         self.refraction = float(rng.uniform(*REFRACTION))
+        self.bevel_mm = float(np.exp(rng.uniform(*np.log(BEVEL_MM))))
         self.satin = float(rng.uniform(*SATIN_ALPHA)) if rng.random() < SATIN else 0.0
         lamps = {f"lamp{k}": bodies.lamp(one) for k, one in enumerate(stage.lamps)}
         self.fixed = {"type": "scene", "integrator": {"type": "path", "max_depth": DEPTH}, **lamps, "sky": self._sky(), **self._table()}
@@ -97,12 +102,12 @@ class _Traced:
             there |= {f"top{k}": bodies.flat(slab.outline_mm, slab.top_mm, _face(slab))}
             there |= {f"side{k}": bodies.wall(slab.outline_mm, slab.low_mm, slab.top_mm, slab.rgb)}
         shells = [shell for piece in scene.pieces for shell in self._nest(piece)]
-        there |= {f"piece{k}": bodies.shell(shell, self._plastic(shell)) for k, shell in enumerate(shells)}
+        there |= {f"piece{k}": bodies.shell(shell, self._plastic(shell), self.bevel_mm) for k, shell in enumerate(shells)}
         sensor, (columns, rows) = self._sensor()
         traced = mi.load_dict({**self.fixed, **there, "sensor": sensor})
         passes = max(1, round(paths / PASS))
         total = sum(np.array(mi.render(traced, spp=PASS, seed=int(self.rng.integers(1 << 31)))) for _ in range(passes))
-        ideal = np.asarray(total / passes, np.float32)
+        ideal = without_sparks(np.asarray(total / passes, np.float32))
         return np.asarray(cv2.remap(ideal, columns, rows, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), np.float32).clip(0)
 
     def _sensor(self) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
@@ -111,7 +116,7 @@ class _Traced:
         fields = (self.grid.x, self.grid.y)
         half = [int(np.ceil(np.abs(field).max() * focal)) + 3 for field in fields]
         width, height = (2 * size for size in half)
-        turn, pose = self.camera.rotation, np.eye(4)
+        turn, pose = self.camera.rotation, np.eye(4, dtype=np.float32)
         pose[:3] = np.column_stack([-turn[0], -turn[1], turn[2], self.camera.eye_mm])  # Mitsuba's x runs left, its y up
         film = {"type": "hdrfilm", "width": width, "height": height, "rfilter": {"type": "box"}, "pixel_format": "rgb"}
         across_deg = float(np.degrees(2 * np.arctan(half[0] / focal)))
@@ -174,6 +179,17 @@ class _Traced:
         if piece.see_through:
             return bodies.see_through(tint(piece), self.refraction, self.satin)
         return bodies.opaque(piece.rgb, ROUGHEST * (1 - piece.gloss) if piece.gloss < POLISHED else 0.0)
+
+
+def without_sparks(light: Colours) -> Colours:
+    """Light (h, w, 3) without pixels that one lucky path made much brighter than all around: what is a line has neighbours as bright."""
+    level = light.max(axis=2)
+    padded = np.pad(level, 1, mode="edge")
+    rows, columns = level.shape
+    around = np.stack([padded[i : i + rows, k : k + columns] for i in range(3) for k in range(3) if (i, k) != (1, 1)])
+    second = np.partition(around, -2, axis=0)[-2]
+    most = np.maximum(SPARK * second, 1e-6)
+    return np.asarray(light * np.minimum(1, most / np.maximum(level, 1e-6))[..., None], np.float32)
 
 
 def _face(slab: Slab) -> bodies.Map:

@@ -7,6 +7,7 @@ from typing import Any
 import mitsuba as mi
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from table.solids import SIDES, Array
 from vision.scene import Lamp, Rgb, ScenePiece
@@ -17,6 +18,8 @@ CLEAR_MM = 0.03
 """Air between a piece and what it lies on: faces in one plane cannot be told apart."""
 THINNEST = 0.05
 """What is hollow in a piece is at least so large, as a share of it."""
+MOST_OF_WALL = 0.4
+"""Share of a wall that a round edge takes at most."""
 
 Faces = NDArray[np.int64]
 Plastic = dict[str, Any]
@@ -55,22 +58,48 @@ def wall(outline_mm: Array, low_mm: float, top_mm: float, rgb: Rgb) -> Any:
     return _mesh(corners, _between(count, count), {"type": "twosided", "bsdf": {"type": "diffuse", "reflectance": _rgb(rgb)}})
 
 
-def shell(piece: ScenePiece, plastic: Plastic) -> Any:
-    """A hollow pyramid, a little above what it lies on; solid where it has no wall."""
-    outer = piece.solid.vertices_mm
+def shell(piece: ScenePiece, plastic: Plastic, bevel_mm: float) -> Any:
+    """A hollow pyramid, a little above what it lies on, solid where it has no wall, whose outer edges are round for `bevel_mm` to either side.
+
+    Round edges throw a line of light back to any eye, which is what is seen first of see-through plastic.
+    """
+    outer = piece.solid.vertices_mm + np.array([0.0, 0.0, CLEAR_MM])
     centre, tip = outer[:4].mean(axis=0), outer[4]
-    sides = np.array([tuple(side) for side in SIDES])
-    if piece.wall_mm <= 0:
-        corners, faces = outer, _facing(outer, np.concatenate([sides, [[0, 2, 1], [0, 3, 2]]]), outer.mean(axis=0))
-    else:
-        base_mm, height_mm = float(np.linalg.norm(outer[1] - outer[0])), float(np.linalg.norm(tip - centre))
-        step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
-        inner = centre + max(THINNEST, 1 - step_mm / height_mm) * (outer - centre)
-        corners = np.concatenate([outer, inner])
-        outside = _facing(corners, sides, outer.mean(axis=0))
-        inside = _facing(corners, sides + 5, inner.mean(axis=0))[:, ::-1]
-        faces = np.concatenate([outside, inside, _facing(corners, _between(4, 5), tip)])
-    return _mesh(corners + np.array([0.0, 0.0, CLEAR_MM]), faces, plastic)
+    base_mm, height_mm = float(np.linalg.norm(outer[1] - outer[0])), float(np.linalg.norm(tip - centre))
+    hollow = piece.wall_mm > 0
+    if hollow:
+        bevel_mm = min(bevel_mm, MOST_OF_WALL * piece.wall_mm)
+    corners, normals, faces = _rounded(outer, bevel_mm)
+    if not hollow:
+        return _mesh(corners, faces, plastic, normals=normals)
+    step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
+    inner = centre + max(THINNEST, 1 - step_mm / height_mm) * (outer - centre)
+    rest = np.concatenate([corners[-4:], inner])
+    rim = _facing(rest, _between(4, 4), tip)
+    inside = _facing(rest, np.array([tuple(side) for side in SIDES]) + 4, inner.mean(axis=0))[:, ::-1]
+    flat_faces = np.concatenate([rim, inside])
+    loose = rest[flat_faces].reshape(-1, 3)
+    across = np.cross(loose[1::3] - loose[::3], loose[2::3] - loose[::3])
+    up = np.repeat(across / np.linalg.norm(across, axis=1, keepdims=True), 3, axis=0)
+    without_base = faces[(faces < len(corners) - 4).any(axis=1)]
+    joined = np.concatenate([without_base, len(corners) + np.arange(len(loose)).reshape(-1, 3)])
+    return _mesh(np.concatenate([corners, loose]), joined, plastic, normals=np.concatenate([normals, up]))
+
+
+def _rounded(corners: Array, bevel_mm: float) -> tuple[Array, Array, Faces]:
+    """A pyramid (5, 3) with round edges: points, those of the base last, how they face, and triangles."""
+    polygons = [corners[list(side)] for side in SIDES] + [corners[:4]]
+    middle = corners.mean(axis=0)
+    points, normals = [], []
+    for polygon in polygons:
+        across = np.cross(polygon[1] - polygon[0], polygon[2] - polygon[0])
+        across *= np.sign(across @ (polygon[0] - middle)) / np.linalg.norm(across)
+        ahead, back = (np.roll(polygon, shift, axis=0) - polygon for shift in (-1, 1))
+        ahead, back = (way / np.linalg.norm(way, axis=1, keepdims=True) for way in (ahead, back))
+        points.append(polygon + bevel_mm * (ahead + back) / np.linalg.norm(np.cross(ahead, back), axis=1, keepdims=True))
+        normals.append(np.broadcast_to(across, polygon.shape))
+    there = np.concatenate(points)
+    return there, np.concatenate(normals), _facing(there, ConvexHull(there).simplices.astype(np.int64), middle)
 
 
 def lamp(one: Lamp) -> dict[str, Any]:
@@ -118,13 +147,15 @@ def _rgb(values: tuple[float, ...]) -> dict[str, Any]:
     return {"type": "rgb", "value": [float(value) for value in values]}
 
 
-def _mesh(corners: Array, faces: Faces, bsdf: Plastic, texture: Array | None = None) -> Any:
+def _mesh(corners: Array, faces: Faces, bsdf: Plastic, texture: Array | None = None, normals: Array | None = None) -> Any:
     props = mi.Properties()
     props["bsdf"] = mi.load_dict(bsdf)
-    mesh = mi.Mesh("mesh", len(corners), len(faces), has_vertex_texcoords=texture is not None, props=props)
+    mesh = mi.Mesh("mesh", len(corners), len(faces), has_vertex_normals=normals is not None, has_vertex_texcoords=texture is not None, props=props)
     told = mi.traverse(mesh)
     told["vertex_positions"] = np.ascontiguousarray(corners, np.float32).ravel()
     told["faces"] = np.ascontiguousarray(faces, np.uint32).ravel()
+    if normals is not None:
+        told["vertex_normals"] = np.ascontiguousarray(normals, np.float32).ravel()
     if texture is not None:
         told["vertex_texcoords"] = np.ascontiguousarray(texture, np.float32).ravel()
     told.update()

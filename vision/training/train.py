@@ -64,7 +64,7 @@ def _load(folder: Path, name: str) -> list[Any]:
     return [one for path in sorted(folder.glob(f"{name}-*.pkl")) for one in pickle.loads(path.read_bytes())]
 
 
-def train_finder(sheets: list[Sheet], minutes: float, weights: Path) -> FinderNet:
+def train_finder(sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE) -> FinderNet:
     """The finder taught on sheets; goes on from `weights` if there are any, else from those that are installed, and writes them there."""
     rng = np.random.default_rng(1)
 
@@ -74,11 +74,11 @@ def train_finder(sheets: list[Sheet], minutes: float, weights: Path) -> FinderNe
         return lessons.tinted(images.float() / 255, rng), answers, weight
 
     net = FinderNet()
-    _teach(net, one_round, lessons.loss, minutes, weights)
+    _teach(net, one_round, lessons.loss, minutes, weights, rate)
     return net
 
 
-def train_second_look(sheets: list[Sheet], minutes: float, weights: Path) -> SecondLookNet:
+def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE) -> SecondLookNet:
     """The second look taught on what the finder, as it is installed, finds on sheets; weights as for the finder."""
     rng = np.random.default_rng(2)
     known = [look for sheet in sheets for look in looks.looks(sheet)]
@@ -91,7 +91,7 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path) -> Sec
     net = SecondLookNet()
     mean = AveragedModel(net)
     for _ in range(TEACHINGS):
-        _teach(net, one_round, looks.loss, minutes / TEACHINGS, weights)
+        _teach(net, one_round, looks.loss, minutes / TEACHINGS, weights, rate)
         mean.update_parameters(net)
     update_bn((one_round()[0] for _ in range(BATCHES)), mean)
     net.load_state_dict(mean.module.state_dict())
@@ -99,7 +99,7 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path) -> Sec
     return net.eval()
 
 
-def train_close_look(pieces: list[close.Near], minutes: float, weights: Path) -> CloseLookNet:
+def train_close_look(pieces: list[close.Near], minutes: float, weights: Path, rate: float = RATE) -> CloseLookNet:
     """The close look taught on pieces; weights as for the finder."""
     rng = np.random.default_rng(3)
     tint = close.Tint(rng)
@@ -110,11 +110,11 @@ def train_close_look(pieces: list[close.Near], minutes: float, weights: Path) ->
         return tint(seen.float() / 255), off
 
     net = CloseLookNet()
-    _teach(net, one_round, close.loss, minutes, weights)
+    _teach(net, one_round, close.loss, minutes, weights, rate)
     return net.eval()
 
 
-def train_verification(pieces: list[close.Near], places: list[rivals.Place], minutes: float, weights: Path) -> VerificationNet:
+def train_verification(pieces: list[close.Near], places: list[rivals.Place], minutes: float, weights: Path, rate: float = RATE) -> VerificationNet:
     """The verification taught on what places may be taken for, and on how far pieces are off, without which it learns the places by heart;
     weights as for the finder."""
     rng = np.random.default_rng(3)
@@ -136,11 +136,11 @@ def train_verification(pieces: list[close.Near], places: list[rivals.Place], min
         return ODDS_SHARE * odds + apart, parts | {"odds": -float(odds.detach())}
 
     net = VerificationNet()
-    _teach(net, one_round, loss, minutes, weights)
+    _teach(net, one_round, loss, minutes, weights, rate)
     return net.eval()
 
 
-def train_dice(known: list[rolls.Roll], minutes: float, weights: Path) -> DiceNet:
+def train_dice(known: list[rolls.Roll], minutes: float, weights: Path, rate: float = RATE) -> DiceNet:
     """The look at dice taught on rolls; weights as for the finder."""
     rng = np.random.default_rng(4)
     tint = close.Tint(rng)
@@ -151,25 +151,25 @@ def train_dice(known: list[rolls.Roll], minutes: float, weights: Path) -> DiceNe
         return tint(seen), pips
 
     net = DiceNet()
-    _teach(net, one_round, rolls.loss, minutes, weights)
+    _teach(net, one_round, rolls.loss, minutes, weights, rate)
     return net.eval()
 
 
-def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights: Path) -> None:
+def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights: Path, rate: float) -> None:
     torch.manual_seed(1)
     if weights.exists():
         net.load_state_dict(torch.load(weights))
     else:
         restore(net, DATA / f"{weights.stem}.onnx", one_round()[0])
     net.to(memory_format=torch.channels_last)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, weight_decay=1e-4)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-4)
     begun, round_ = time.monotonic(), 0
     sums: dict[str, float] = {}
     beside = ThreadPoolExecutor(1)  # the next round is made while the network learns from this one
     coming = beside.submit(one_round)
     while (done := (time.monotonic() - begun) / (60 * minutes)) < 1:
         for group in optimiser.param_groups:
-            group["lr"] = RATE * min(1.0, round_ / WARM_UP + 0.02) * (0.5 + 0.5 * np.cos(np.pi * done) + 0.005)
+            group["lr"] = rate * min(1.0, round_ / WARM_UP + 0.02) * (0.5 + 0.5 * np.cos(np.pi * done) + 0.005)
         images, *asked = coming.result()
         coming = beside.submit(one_round)
         with torch.autocast("cpu", torch.bfloat16):
