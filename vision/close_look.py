@@ -29,8 +29,8 @@ OFF = 0.05
 """Answers count shifts in this share of the base, and turns in this share of a radian."""
 HIDDEN_EDGE = 110
 """Grey value of edges that no face turned to the camera has; see-through pieces show them."""
-TOGETHER = 2.0
-"""The network was taught on drawn tables: on others it is believed to this root."""
+TOGETHER = 1.4
+"""The network was taught on drawn and on traced tables: on photographs it is believed to this root."""
 SHIFT, TURN = slice(0, 2), 2
 LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
 ANSWERS = SLANTS.stop
