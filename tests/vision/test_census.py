@@ -17,7 +17,7 @@ from vision.guesses import Guess
 from vision.hypothesis import Hypothesis
 from vision.observe import observe
 from vision.photo import Photo
-from vision.reader import lay_out
+from vision.reader import SURE_CHANCE, lay_out
 from vision.render import Renderer
 from vision.scene_cases import random_case
 from vision.second_look import Looked
@@ -57,13 +57,16 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
     photo = Photo(picture, locate(picture, case.setup), case.setup)
     sight = search(view_of(photo), case.setup.colours)
-    spots = list(on_their_edges(lay_out(sight, photo), photo, {}).values())
+    sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
+    spots = list(on_their_edges(sure, photo, {}).values())
     colours = [int(one.colours.argmax()) for one in spots]
     k, other = next((k, j) for k, mine in enumerate(colours) for j, its in enumerate(colours) if k != j and mine == its)
     (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
     short = replace(true, guess=replace(true.guess, size=taken.guess.size))
     told = tried_as_what_is_left([replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo)
-    assert [one.best.size.name for one in one_of_each_size(told, case.setup.colours)] == [one.best.size.name for one in spots]
+    uncut = one_of_each_size(spots, case.setup.colours)
+    assert [one.best.size.name for one in one_of_each_size(told, case.setup.colours)] == [one.best.size.name for one in uncut]
+    assert uncut[k].best.size == true.guess.size
 
 
 def test_more_pieces_than_letters_are_left_as_they_were_read():
