@@ -28,8 +28,7 @@ lint: $(VENV)/ready-dev  ## style and types only
 bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/ACCURACY.md
 	@$(BIN)/python -m benchmarks.accuracy
 
-bench-traced: $(VENV)/ready-dev  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
-	@$(PIP_INSTALL) --quiet --editable '.[dev,tracing]' || $(NOT_FETCHED)
+bench-traced: $(VENV)/ready-tracing  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
 	@$(BIN)/python -m benchmarks.traced
 
 bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
@@ -108,5 +107,9 @@ $(VENV)/ready: $(VENV)/made-for pyproject.toml
 $(VENV)/ready-dev: $(VENV)/made-for pyproject.toml
 	@$(PIP_INSTALL) --editable '.[dev]' || $(NOT_FETCHED)
 	@touch $@ $(VENV)/ready
+
+$(VENV)/ready-tracing: $(VENV)/made-for pyproject.toml
+	@$(PIP_INSTALL) --editable '.[dev,tracing]' || $(NOT_FETCHED)
+	@touch $@ $(VENV)/ready $(VENV)/ready-dev
 
 NOT_FETCHED = { echo "make: packages could not be fetched (above is why); this step needs the internet: run make again when there is some" >&2; exit 1; }

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import click
 
-from benchmarks.accuracy import KINDS, ROOT, commit, load_scoring, page, run_kind, together
+from benchmarks.accuracy import ROOT, commit, load_scoring, page, run_kind, together
 from table.observation import Camera
 from table.setup import Setup
 from vision.scene_cases import write_case
-from vision.scene_tables import KINDS as MADE_UP
-from vision.scene_tables import Kind
+from vision.scene_tables import KINDS, Kind
 
 FIRST, PATHS = 4_000_100, 64
 """The first seed, none of which is among those that the networks are taught on; paths a pixel."""
@@ -45,7 +44,7 @@ def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
 
     for kind in kinds:
         for seed in range(FIRST, FIRST + tables):
-            case, beside = folder / f"{kind}-{seed:04}", folder / f".{kind}-{seed:04}"
+            case, beside = folder / f"{kind}-{seed}", folder / f".{kind}-{seed}"
             if not case.exists():
                 write_case(beside, kind, seed, before=before)
                 beside.rename(case)
@@ -53,15 +52,15 @@ def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
 
 
 @click.command()
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(MADE_UP), help="Only these kinds; all without it.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds; all without it.")
 @click.option("--tables", default=4, show_default=True, help="Tables of each kind.")
-@click.option("--cases", type=click.Path(path_type=Path), default=ROOT / "build" / "traced", help="Where tables are kept and found again.")
+@click.option("--cases", type=click.Path(path_type=Path), default=ROOT / "build" / "traced", help="Where tables are kept; delete them to trace anew.")
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "TRACED.md", help="The page to write.")
 def main(kinds: tuple[Kind, ...], tables: int, cases: Path, out: Path) -> None:
     """Trace tables, read each and write the page."""
-    scoring, measured, chosen = load_scoring(), commit(), kinds or MADE_UP
+    scoring, measured, chosen = load_scoring(), commit(), kinds or KINDS
     trace(chosen, tables, cases)
-    runs = [run_kind(scoring, kind, False, cases) for kind in KINDS if kind in chosen]
+    runs = [run_kind(scoring, kind, False, cases) for kind in chosen]
     if len(runs) > 1:
         runs.append(together(scoring, runs))
     out.write_text(page(runs, measured, TEXT), encoding="utf-8")

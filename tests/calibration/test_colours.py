@@ -88,8 +88,8 @@ def test_colours_that_were_learned_are_read_and_the_table_before_is_kept(table: 
     read = colours_read(game, table.folder / "table.json")
     assert tuple(colour for colour, _ in read) == thrown
     sold = colours_read(game, table.folder / "table.json.bak")
-    as_thrown = tuple(colour for colour, _ in sold) == thrown
-    assert not as_thrown or min(chance for _, chance in read) > min(chance for _, chance in sold)
+    least = [min(chance for _, chance in rows) if tuple(colour for colour, _ in rows) == thrown else 0.0 for rows in (read, sold)]
+    assert least[0] > least[1]
 
 
 def test_close_colours_are_named(table: Table) -> None:

@@ -187,8 +187,7 @@ def without_sparks(light: Colours) -> Colours:
     padded = np.pad(level, 1, mode="edge")
     rows, columns = level.shape
     around = np.stack([padded[i : i + rows, k : k + columns] for i in range(3) for k in range(3) if (i, k) != (1, 1)])
-    second = np.partition(around, -2, axis=0)[-2]
-    most = np.maximum(SPARK * second, 1e-6)
+    most = SPARK * np.partition(around, -2, axis=0)[-2]
     return np.asarray(light * np.minimum(1, most / np.maximum(level, 1e-6))[..., None], np.float32)
 
 

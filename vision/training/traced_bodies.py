@@ -64,26 +64,11 @@ def shell(piece: ScenePiece, plastic: Plastic, bevel_mm: float) -> Any:
     Round edges throw a line of light back to any eye, which is what is seen first of see-through plastic.
     """
     outer = piece.solid.vertices_mm + np.array([0.0, 0.0, CLEAR_MM])
-    centre, tip = outer[:4].mean(axis=0), outer[4]
-    base_mm, height_mm = float(np.linalg.norm(outer[1] - outer[0])), float(np.linalg.norm(tip - centre))
-    hollow = piece.wall_mm > 0
-    if hollow:
-        bevel_mm = min(bevel_mm, MOST_OF_WALL * piece.wall_mm)
-    corners, normals, faces = _rounded(outer, bevel_mm)
-    if not hollow:
-        return _mesh(corners, faces, plastic, normals=normals)
-    step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
-    inner = centre + max(THINNEST, 1 - step_mm / height_mm) * (outer - centre)
-    rest = np.concatenate([corners[-4:], inner])
-    rim = _facing(rest, _between(4, 4), tip)
-    inside = _facing(rest, np.array([tuple(side) for side in SIDES]) + 4, inner.mean(axis=0))[:, ::-1]
-    flat_faces = np.concatenate([rim, inside])
-    loose = rest[flat_faces].reshape(-1, 3)
-    across = np.cross(loose[1::3] - loose[::3], loose[2::3] - loose[::3])
-    up = np.repeat(across / np.linalg.norm(across, axis=1, keepdims=True), 3, axis=0)
-    without_base = faces[(faces < len(corners) - 4).any(axis=1)]
-    joined = np.concatenate([without_base, len(corners) + np.arange(len(loose)).reshape(-1, 3)])
-    return _mesh(np.concatenate([corners, loose]), joined, plastic, normals=np.concatenate([normals, up]))
+    if piece.wall_mm <= 0:
+        corners, normals, faces = _rounded(outer, bevel_mm)
+    else:
+        corners, normals, faces = _hollowed(*_rounded(outer, min(bevel_mm, MOST_OF_WALL * piece.wall_mm)), outer, piece.wall_mm)
+    return _mesh(corners, faces, plastic, normals=normals)
 
 
 def _rounded(corners: Array, bevel_mm: float) -> tuple[Array, Array, Faces]:
@@ -92,14 +77,36 @@ def _rounded(corners: Array, bevel_mm: float) -> tuple[Array, Array, Faces]:
     middle = corners.mean(axis=0)
     points, normals = [], []
     for polygon in polygons:
-        across = np.cross(polygon[1] - polygon[0], polygon[2] - polygon[0])
-        across *= np.sign(across @ (polygon[0] - middle)) / np.linalg.norm(across)
+        across = _normals(polygon[:3])[0]
+        across *= np.sign(across @ (polygon[0] - middle))
         ahead, back = (np.roll(polygon, shift, axis=0) - polygon for shift in (-1, 1))
         ahead, back = (way / np.linalg.norm(way, axis=1, keepdims=True) for way in (ahead, back))
         points.append(polygon + bevel_mm * (ahead + back) / np.linalg.norm(np.cross(ahead, back), axis=1, keepdims=True))
         normals.append(np.broadcast_to(across, polygon.shape))
     there = np.concatenate(points)
     return there, np.concatenate(normals), _facing(there, ConvexHull(there).simplices.astype(np.int64), middle)
+
+
+def _hollowed(corners: Array, normals: Array, faces: Faces, outer: Array, wall_mm: float) -> tuple[Array, Array, Faces]:
+    """What `_rounded` made of a pyramid (5, 3), open below and with a hollow of its shape, as far within as its wall is thick."""
+    centre, tip = outer[:4].mean(axis=0), outer[4]
+    base_mm, height_mm = float(np.linalg.norm(outer[1] - outer[0])), float(np.linalg.norm(tip - centre))
+    step_mm = wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
+    inner = centre + max(THINNEST, 1 - step_mm / height_mm) * (outer - centre)
+    base = len(corners) - 4
+    rest = np.concatenate([corners[base:], inner])
+    rim = _facing(rest, _between(4, 4), tip)
+    inside = _facing(rest, np.array([tuple(side) for side in SIDES]) + 4, inner.mean(axis=0))[:, ::-1]
+    sharp = rest[np.concatenate([rim, inside])].reshape(-1, 3)  # corners of their own for each triangle: nothing here is round
+    open_below = faces[(faces < base).any(axis=1)]
+    triangles = np.concatenate([open_below, len(corners) + np.arange(len(sharp)).reshape(-1, 3)])
+    return np.concatenate([corners, sharp]), np.concatenate([normals, _normals(sharp).repeat(3, axis=0)]), triangles
+
+
+def _normals(corners: Array) -> Array:
+    """How triangles (3 n, 3), one after the other, face (n, 3)."""
+    across = np.cross(corners[1::3] - corners[::3], corners[2::3] - corners[::3])
+    return np.asarray(across / np.linalg.norm(across, axis=1, keepdims=True))
 
 
 def lamp(one: Lamp) -> dict[str, Any]:
