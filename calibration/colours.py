@@ -202,7 +202,7 @@ def close_pairs(setup: Setup, ground: Array) -> list[Close]:
 
 def _taken_for(true: Body, other: Body, ground: Array, rng: np.random.Generator) -> float:
     """Share of pieces of a colour that are likelier to be another by their light, drawn from the model that reads them."""
-    models, costs = body_models(true, ground)
+    (models,), (costs,) = body_models((true,), ground)
     ways = np.exp(-0.5 * costs)
     looks = round(LOOKS)
     centre = models[rng.choice(len(models), DRAWS, p=ways / ways.sum())]

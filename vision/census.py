@@ -105,7 +105,7 @@ def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[
     """The spot with those of these sizes too for which not much less speaks, standing or lying as it is best read."""
     best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
     itself, *others = (
-        on_edges(guesses(spot.looked, [size], pose, photo.camera.eye_mm, best.z_mm), photo, hidden_by, None)[0] for size in (best.size, *sizes)
+        on_edges(guesses([spot.looked], [size], pose, photo.camera.eye_mm, [best.z_mm])[0], photo, hidden_by, None)[0] for size in (best.size, *sizes)
     )
     level = spot.tried[0].evidence - itself.evidence
     near = (replace(one, evidence=one.evidence + level) for one in others if one.evidence > itself.evidence - FAR_BEHIND)
@@ -200,7 +200,8 @@ def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tupl
     """The spot standing over the target, the likeliest first, with what speaks for it beside what speaks for the spot as it is."""
     size, here = spot.best.size, area(spot.best.solid, photo, hidden_by)
     standing, lifted = (
-        on_edges(guesses(spot.looked, [size], UPRIGHT, photo.camera.eye_mm, z_mm), photo, hidden_by, here) for z_mm in (0.0, size.stack_step_mm)
+        on_edges(guesses([spot.looked], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0], photo, hidden_by, here)
+        for z_mm in (0.0, size.stack_step_mm)
     )
     above, body = lifted[0].guess, bodies_of(photo.setup)[target]
     shows = rim_gain(above.solid, replace(above, z_mm=0.0).solid, body, photo, hidden_by)

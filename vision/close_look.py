@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.solids import EDGES, Array, Pose, Solid
-from vision.finder import relative, taught
+from vision.finder import relative
 from vision.frame import Image
 from vision.hypothesis import Hypothesis, cast_down, visible_faces
+from vision.networks import Pictures, answers
 from vision.photo import SUB_BITS, Photo
 
 CROP_PX, BASE_PX = 96, 32.0
@@ -27,9 +28,11 @@ CROP_PX, BASE_PX = 96, 32.0
 MIDDLE_PX = (CROP_PX - 1) / 2
 OFF = 0.05
 """Answers count shifts in this share of the base, and turns in this share of a radian."""
+IN_A_MIRROR = np.array([1.0, -1.0, -1.0])
+"""What is seen in a mirror of how far a piece is off: along the rows, up the columns, and its turn."""
 HIDDEN_EDGE = 110
 """Grey value of edges that no face turned to the camera has; see-through pieces show them."""
-TOGETHER = 1.4
+TOGETHER = 1.25
 """The network was taught on drawn and on traced tables: on photographs it is believed to this root."""
 SHIFT, TURN = slice(0, 2), 2
 LOG_SCALES, SLANTS = slice(3, 6), slice(6, 9)
@@ -103,39 +106,41 @@ def drawn(solid: Solid, where: Straight, eye_mm: Array) -> NDArray[np.uint8]:
     return np.stack([outline, edges])
 
 
-def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], NDArray[np.float32]]:
+def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], Pictures]:
     """Where the crops of pieces lie, and what they show (n, 5, CROP_PX, CROP_PX) in 0..1: the picture, the outline and the edges."""
-    eye, paper = photo.camera.eye_mm, photo.paper
+    eye = photo.camera.eye_mm
     cuts = [straight(one.solid, one.pose, eye) for one in guesses]
-    shown = np.empty((len(guesses), 5, CROP_PX, CROP_PX), np.float32)
-    for seen, one, cut in zip(shown, guesses, cuts, strict=True):
-        crop = cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))])))
-        seen[:3], seen[3:] = relative(crop, paper).transpose(2, 0, 1), drawn(one.solid, cut, eye)
-    return cuts, shown / np.float32(255)
+    pictures = [cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))]))) for cut in cuts]
+    in_light = relative(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
+    solids = np.stack([drawn(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)])
+    shown = np.concatenate([in_light.transpose(0, 3, 1, 2), solids], axis=1)
+    return cuts, np.divide(shown, 255, dtype=np.float32)
 
 
 def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypothesis, Array]]:
-    """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by one look at each."""
+    """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by one look at each, as it is and in a mirror."""
     if not guesses:
         return []
     cuts, shown = crops(guesses, photo)
-    network = taught("close_look")
-    network.setInput(shown)
-    return [_moved(*told) for told in zip(guesses, cuts, np.asarray(network.forward(), float).reshape(-1, ANSWERS), strict=True)]
+    plain, mirrored = answers("close_look", np.concatenate([shown, shown[:, :, ::-1]])).astype(float).reshape(2, len(guesses), ANSWERS)
+    return [_moved(*told) for told in zip(guesses, cuts, plain, mirrored, strict=True)]
 
 
-def _moved(guess: Hypothesis, cut: Straight, answer: Array) -> tuple[Hypothesis, Array]:
-    """What an answer to a crop says of a piece."""
-    off, base_mm = OFF * answer[:3], cut.step_mm * BASE_PX
+def _moved(guess: Hypothesis, cut: Straight, plain: Array, mirrored: Array) -> tuple[Hypothesis, Array]:
+    """What the answers to a crop and to its mirror image say of a piece."""
+    trust, other = _trust(plain), IN_A_MIRROR[:, None] * _trust(mirrored) * IN_A_MIRROR
+    off = OFF * np.linalg.solve(trust + other, trust @ plain[:3] + other @ (IN_A_MIRROR * mirrored[:3]))
+    base_mm = cut.step_mm * BASE_PX
     arm = rotation(float(off[TURN])) @ ([guess.x_mm, guess.y_mm] - cut.middle_mm)
     place = cut.middle_mm + arm + base_mm * cut.turned @ off[SHIFT]
     jacobian = np.zeros((3, 3))
     jacobian[:2, :2], jacobian[:2, 2], jacobian[2, 2] = base_mm * cut.turned, (-arm[1], arm[0]), np.degrees(1.0)
-    spread = TOGETHER * OFF**2 * jacobian @ _covariance(answer) @ jacobian.T
+    spread = TOGETHER * OFF**2 * jacobian @ np.linalg.inv((trust + other) / 2) @ jacobian.T
     return guess.at(np.array([*place, guess.heading_deg + np.degrees(off[TURN])])), spread
 
 
-def _covariance(answer: Array) -> Array:
+def _trust(answer: Array) -> Array:
+    """The inverse (3, 3) of the covariance that an answer tells."""
     whiten = np.diag(np.exp(answer[LOG_SCALES]))
     whiten[[1, 2, 2], [0, 0, 1]] = answer[SLANTS]
-    return np.asarray(np.linalg.inv(whiten.T @ whiten))
+    return np.asarray(whiten.T @ whiten)

@@ -129,19 +129,20 @@ def light_score(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
 def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> Array:
     """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (3,) from each of c colours, relative to paper."""
     seen = np.log(np.maximum(light, 0) + FLOOR)
-    result = np.empty((len(light), len(bodies)))
-    for column, body in enumerate(bodies):
-        models, cost = body_models(body, ground)
-        apart = seen[:, None] - models
-        level = apart.mean(axis=2)
-        chroma = ((apart - level[..., None]) ** 2).sum(axis=2)
-        result[:, column] = (chroma / body.chroma_sigma**2 + (level / body.level_sigma) ** 2 + cost).min(axis=1)
-    return result
+    models, cost = body_models(bodies, ground)
+    apart = seen[:, None, None] - models
+    level = apart.mean(axis=3)
+    chroma = ((apart - level[..., None]) ** 2).sum(axis=3)
+    chroma_sigma, level_sigma = np.array([(body.chroma_sigma, body.level_sigma) for body in bodies]).T[..., None]
+    return np.asarray((chroma / chroma_sigma**2 + (level / level_sigma) ** 2 + cost).min(axis=2))
 
 
-def body_models(body: Body, ground: Array) -> tuple[Array, Array]:
-    """Logarithms (m, 3) of the light that a colour may have over a ground (3,), and what each way of having it costs (m,)."""
-    dye = (body.light / body.light.max()) ** 0.8
-    haze, through = np.array([(haze, through) for haze in HAZE for through in (THROUGH[:1] if body.opaque else THROUGH)]).T
-    light = haze[:, None] + (1 - through)[:, None] * body.light + through[:, None] * dye * ground
+def body_models(bodies: tuple[Body, ...], ground: Array) -> tuple[Array, Array]:
+    """Logarithms (c, m, 3) of the light that colours may have over a ground (3,), and what each way of having it costs (c, m); through what is
+    opaque no light comes."""
+    body, opaque = np.array([one.light for one in bodies])[:, None], np.array([one.opaque for one in bodies])[:, None]
+    dye = (body / body.max(axis=2, keepdims=True)) ** 0.8
+    haze, through = np.array([(haze, through) for haze in HAZE for through in THROUGH]).T
+    through = np.where(opaque, 0.0, through)
+    light = haze[:, None] + (1 - through)[..., None] * body + through[..., None] * dye * ground
     return np.log(light + FLOOR), through + 12 * haze

@@ -17,7 +17,7 @@ from scipy.special import softmax
 from table.solids import Array
 from vision.dice_cube import Cube
 from vision.dice_view import TopView
-from vision.finder import taught
+from vision.networks import answers
 from vision.photo import SUB_BITS
 from vision.second_look import QUARTERS
 
@@ -34,9 +34,7 @@ def chances(cubes: Sequence[Cube], view: TopView) -> Array:
     if not cubes:
         return np.zeros((0, ANSWERS))
     turned = np.stack([crop(cube.moved(np.array([0.0, 0.0, quarter])), view) for cube in cubes for quarter in QUARTERS])
-    network = taught("dice")
-    network.setInput(np.concatenate([turned, turned[:, :, ::-1]]))
-    said = np.asarray(network.forward(), float).reshape(2, len(cubes), len(QUARTERS), ANSWERS)
+    said = answers("dice", np.concatenate([turned, turned[:, :, ::-1]])).astype(float).reshape(2, len(cubes), len(QUARTERS), ANSWERS)
     return np.asarray(softmax(said.mean(axis=(0, 2)), axis=1))
 
 

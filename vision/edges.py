@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import norm, qmc
 
-from table.solids import EDGES, Array
+from table.solids import EDGES, FACES, Array
 from vision.areas import Area, outside
-from vision.hypothesis import STEPS, Hypothesis, vertices_mm, visible_faces
+from vision.hypothesis import STEPS, Hypothesis, looks_at, vertices_mm
 from vision.photo import Photo
 
 REACH_PX, PLACE_PX = 5.0, 0.25
@@ -47,6 +47,10 @@ HEATS = 0.5 ** np.arange(0, 14)
 LEAST_COUNT, ROUNDS = 0.02, 14
 """In each round of draws the votes are believed as far as leaves this share of the draws with a say (Kish's effective sample
 size): at first little, in the end fully."""
+
+_ENDS = np.array(EDGES)
+_ON_FACES = np.array([[i in face and j in face for face in FACES] for i, j in EDGES])
+"""Which faces (8, f) an edge bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,24 +79,20 @@ class Samples:
 def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples | None:
     """Points along all edges of which at least one face is seen, where nothing hides them; None where there are too few."""
     solid = guess.solid
-    faces = visible_faces(solid, photo.camera.eye_mm)
+    sides = _ON_FACES[:, looks_at(solid, photo.camera.eye_mm)].sum(axis=1)
     count = len(guess.parameters)
-    moved = vertices_mm(guess, guess.parameters + np.diag(STEPS[:count]))
     corners = photo.pixels(solid.vertices_mm)
-    shares, ends, lengths = [], [], []
-    for i, j in EDGES:
-        length = float(np.hypot(*(corners[j] - corners[i])))
-        sides = sum(i in face and j in face for face in faces)
-        if length >= SHORTEST_PX and sides:
-            share = np.linspace(END_SHARE, 1 - END_SHARE, max(POOL, int(length * (1 - 2 * END_SHARE) / SPACING_PX)))
-            shares.append(share)
-            ends.append(np.broadcast_to([i, j], (len(share), 2)))
-            lengths.append(np.full(len(share), length / len(share) if sides == 1 else 0.0))
-    if not shares:
+    lengths = np.hypot(*(corners[_ENDS[:, 1]] - corners[_ENDS[:, 0]]).T)
+    read = np.flatnonzero((lengths >= SHORTEST_PX) & (sides > 0))
+    if not len(read):
         return None
-    share, end = np.concatenate(shares)[:, None], np.concatenate(ends)
-    points = [v[end[:, 0]] + (v[end[:, 1]] - v[end[:, 0]]) * share for v in (solid.vertices_mm, *moved)]
-    pixels = photo.pixels(np.concatenate(points)).reshape(len(points), -1, 2)
+    counts = np.maximum(POOL, (lengths[read] * (1 - 2 * END_SHARE) / SPACING_PX).astype(int))
+    share = np.concatenate([_shares(int(some)) for some in counts])[:, None]
+    end, length = np.repeat(_ENDS[read], counts, axis=0), np.repeat(np.where(sides == 1, lengths, 0.0)[read] / counts, counts)
+    moved = vertices_mm(guess, guess.parameters + np.diag(STEPS[:count]))
+    vertices = np.concatenate([solid.vertices_mm[None], moved])
+    points = vertices[:, end[:, 0]] + (vertices[:, end[:, 1]] - vertices[:, end[:, 0]]) * share
+    pixels = photo.pixels(points.reshape(-1, 3)).reshape(count + 1, -1, 2)
     along = corners[end[:, 1]] - corners[end[:, 0]]
     normal = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.hypot(*along.T)[:, None]
     step = STEPS[:count, None, None]
@@ -100,7 +100,13 @@ def samples(guess: Hypothesis, photo: Photo, hidden_by: list[Array]) -> Samples 
     seen = ~_hidden(pixels[0], hidden_by)
     if seen.sum() < 3 * POOL:
         return None
-    return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen], np.concatenate(lengths)[seen])
+    return Samples(pixels[0][seen], normal[seen], end[seen], jacobian[seen], length[seen])
+
+
+@cache
+def _shares(count: int) -> Array:
+    """How far along an edge its points (count,) are, 0 to 1."""
+    return np.linspace(END_SHARE, 1 - END_SHARE, count)
 
 
 def votes(points: Samples, photo: Photo) -> Array:
@@ -197,7 +203,8 @@ def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array
     spread = draws * wide
     near, far = (np.exp(-0.5 * (spread**2).sum(axis=1) / scale**2) / scale**p for scale in (1.0, 2.0))
     proposal = np.log(0.75 * near + 0.25 * far)
-    mean, root, settled = before.copy(), np.eye(p), False
+    mean, settled = before.copy(), False
+    root: Array = np.eye(p)
     table, at_place = votes.astype(np.float32), (jacobian / PLACE_PX).astype(np.float32)
     row = np.repeat(np.arange(len(votes), dtype=np.float32)[:, None], len(draws), axis=1)
     for _ in range(ROUNDS):
@@ -205,21 +212,28 @@ def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array
         place = at_place @ moves.T.astype(np.float32) + np.float32(REACH_PX / PLACE_PX)
         said = cv2.remap(table, place, row, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).sum(axis=0, dtype=float)
         known = -0.5 * ((moves - before) ** 2).sum(axis=1) - proposal
-        weights = HEATS[:, None] * said + known
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        enough = 1 / (weights**2).sum(axis=1) > LEAST_COUNT * len(draws)
-        heat = int(enough.argmax()) if enough.any() else len(HEATS) - 1
-        weight, top = weights[heat], float((said + known).max())
+        heat, weight = _believed(said, known)
+        top = float((said + known).max())
         evidence = top + float(np.log(np.exp(said + known - top).mean() * np.prod(np.diag(root))))
         mean = weight @ moves
         away = moves - mean
         covariance = away.T @ (away * weight[:, None]) + 1e-6 * np.eye(p)
-        if heat == 0 and settled:
+        if heat == 1 and settled:
             break
-        settled = heat == 0
-        root = np.linalg.cholesky(covariance * 1.2)
+        settled = heat == 1
+        root = np.asarray(np.linalg.cholesky(covariance * 1.2), float)
     return mean, covariance, evidence
+
+
+def _believed(said: Array, known: Array) -> tuple[float, Array]:
+    """How far what the votes say of each draw (n,) can be believed beside what is known, and the draws' weights (n,) then."""
+    for heat in HEATS:
+        weight = heat * said + known
+        weight = np.exp(weight - weight.max())
+        weight /= weight.sum()
+        if LEAST_COUNT * len(weight) * (weight @ weight) < 1:
+            break
+    return heat, weight
 
 
 @cache

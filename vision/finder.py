@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
 
 import cv2
 import numpy as np
@@ -20,6 +18,7 @@ from table.solids import Array
 from vision.changes import laid_or_taken
 from vision.frame import Image
 from vision.light import linear
+from vision.networks import answers, as_pictures
 from vision.photo import SUB_BITS, FlatView, Photo
 
 STEPS_A_BASE = 16
@@ -50,8 +49,6 @@ REACH_CELLS = 12
 little."""
 MOST_FRESH = 0.8
 """If windows, with what is around them, cover more than this share of the view, the whole of it is looked at."""
-OLDER_ENGINE: int | None = getattr(cv2.dnn, "ENGINE_CLASSIC", None)
-"""The first of the two ways in which OpenCV 5 runs networks, which is a fifth faster with these; OpenCV 4 has no other."""
 
 _bell = np.exp(-(np.arange(-1, 2) ** 2) / (2 * HILL_CELLS**2))
 HILL = (np.outer(_bell, _bell) / (np.outer(_bell, _bell) ** 2).sum()).astype(np.float32)
@@ -199,21 +196,11 @@ def _renew(answer: Answer, code: Image, window: Window) -> None:
 def _run(code: Image) -> Answer:
     """The network's answer (CHANNELS, h / STRIDE, w / STRIDE) to a picture (h, w, 3), chances as such."""
     h, w = code.shape[:2]
-    network = taught("finder")
-    network.setInput(cv2.dnn.blobFromImage(cv2.copyMakeBorder(code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE), 1 / 255))
-    answer: Answer = np.asarray(network.forward(), np.float32)[0]
+    whole = np.asarray(cv2.copyMakeBorder(code, 0, -h % WHOLE, 0, -w % WHOLE, cv2.BORDER_REPLICATE), np.uint8)
+    answer: Answer = answers("finder", as_pictures(whole[None]))[0]
     for k in range(DISC + 1):
         answer[k] = cv2.filter2D(1 / (1 + np.exp(-answer[k])), cv2.CV_32F, HILL, borderType=cv2.BORDER_CONSTANT)
     return answer[:, : -(-h // STRIDE), : -(-w // STRIDE)]
-
-
-@cache
-def taught(name: str) -> cv2.dnn.Net:
-    """One of the networks that come with Rinkside."""
-    weights = resources.files("vision").joinpath(f"data/{name}.onnx").read_bytes()
-    engine = () if OLDER_ENGINE is None else (OLDER_ENGINE,)
-    network: cv2.dnn.Net = cv2.dnn.readNetFromONNX(np.frombuffer(weights, np.uint8), *engine)
-    return network
 
 
 def _peaks(chances: Answer) -> list[tuple[int, int]]:

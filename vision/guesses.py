@@ -9,7 +9,7 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
-from vision.hypothesis import STEPS, Hypothesis, cast_down, vertices_mm
+from vision.hypothesis import STEPS, Hypothesis, at_origin, cast_down, posed
 from vision.second_look import Looked
 
 ROUNDS = 4
@@ -23,6 +23,8 @@ VERTICES_TOGETHER = 2.0
 """The vertices of one crop err together: what they say is believed to this root."""
 LEAST_SHARE = 1e-3
 """Sizes and poses that are less likely than this are not laid on the vertices."""
+COUNTED = np.array([[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)])
+"""Vertices counted from each corner of the base."""
 MOST_AGAINST, MOST_DOUBTED = 7.0, 5
 """What is seen badly speaks no more than the first against a size and pose, and so much its vertices do; so many it may be at most."""
 
@@ -36,15 +38,16 @@ class Guess:
     evidence: float
 
 
-def guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
-    """All likely sizes and poses, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what."""
+def guesses(looked: Sequence[Looked], sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: Sequence[float]) -> list[list[Guess]]:
+    """All likely sizes and poses of each, the likeliest first; `habit` (3,) says how pieces stand in this game as a rule, `z_mm` on what
+    each stands."""
     return _laid_out(looked, sizes, habit, eye_mm, z_mm, LEAST_SHARE, 0.0)
 
 
 def doubtful_guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float) -> list[Guess]:
     """The likeliest of all sizes and poses, likely or not, for a piece that is seen badly, and one that lies the other way round."""
     least = float(np.exp(-MOST_AGAINST))
-    best, *others = _laid_out(looked, sizes, habit, eye_mm, z_mm, 0.0, least)[:MOST_DOUBTED]
+    best, *others = _laid_out([looked], sizes, habit, eye_mm, [z_mm], 0.0, least)[0][:MOST_DOUBTED]
     others += [_turned_round(one) for one in (best, *others) if one.guess.pose == "lying"][:1]
     return [best, *(replace(one, evidence=max(one.evidence, best.evidence - MOST_AGAINST)) for one in others)]
 
@@ -57,20 +60,27 @@ def _turned_round(one: Guess) -> Guess:
 
 
 def _laid_out(
-    looked: Looked, sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: float, asked_above: float, at_least: float
-) -> list[Guess]:
+    looked: Sequence[Looked], sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: Sequence[float], asked_above: float, at_least: float
+) -> list[list[Guess]]:
     """Sizes and poses of more than a share, none of which is taken for less than another."""
+    asked: list[tuple[int, Hypothesis, float]] = []
+    for k, (one, height_mm) in enumerate(zip(looked, z_mm, strict=True)):
+        weights = _weights(one, sizes, habit)
+        for i, j in np.argwhere(weights >= asked_above):
+            asked.append((k, _start(one, sizes[i], POSES[j], height_mm), float(np.log(max(weights[i, j], at_least)))))
+    out: list[list[Guess]] = [[] for _ in looked]
+    laid = _laid([start for _, start, _ in asked], [looked[k] for k, _, _ in asked], eye_mm) if asked else []
+    for (k, _, before), guess in zip(asked, laid, strict=True):
+        out[k].append(replace(guess, evidence=before + guess.evidence))
+    return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
+
+
+def _weights(looked: Looked, sizes: Sequence[PieceSize], habit: Array) -> Array:
+    """Shares (s, 3) of sizes and poses in what it may be, before they are laid on the vertices."""
     by_size = np.array([-0.5 * ((np.log(size.base_mm) - looked.log_base) / looked.log_base_sigma) ** 2 for size in sizes])
     shares = np.exp(by_size - by_size.max())
     poses = looked.poses * habit
-    weights = np.outer(shares / shares.sum(), poses / poses.sum())
-    out = []
-    for i, size in enumerate(sizes):
-        for j, pose in enumerate(POSES):
-            if weights[i, j] >= asked_above:
-                before = float(np.log(max(weights[i, j], at_least)))
-                out.append(_laid(_start(looked, size, pose, z_mm), looked, eye_mm, before))
-    return sorted(out, key=lambda one: -one.evidence)
+    return np.outer(shares / shares.sum(), poses / poses.sum())
 
 
 def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothesis:
@@ -82,32 +92,43 @@ def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothes
     return Hypothesis(size, pose, float(place[0]), float(place[1]), heading, TILT_DEG if pose == "leaning" else 0.0, z_mm)
 
 
-def _laid(start: Hypothesis, looked: Looked, eye_mm: Array, before: float) -> Guess:
-    """The hypothesis with least squares between its vertices and those that were seen (Gauss-Newton, Huber's weights)."""
-    count = len(start.parameters)
-    order = _order(start, looked, eye_mm)
-    seen = looked.vertices_mm[order].ravel()
-    sigma = np.repeat(looked.sigma_mm[order], 2)
-    here, prior = start.parameters, np.diag(SLACK[:count] ** -2.0)
-    moves = np.concatenate([np.zeros((1, count)), np.diag(STEPS[:count])])
+def _laid(starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array) -> list[Guess]:
+    """Each hypothesis with least squares between its vertices and those that were seen (Gauss-Newton, Huber's weights), all at once; only one
+    that leans has a tilt to choose."""
+    seen, sigma = _in_order(starts, looked, eye_mm)
+    local, z_mm = np.array([at_origin(one.size, one.pose) for one in starts]), np.array([one.z_mm for one in starts])
+    begun = np.array([[one.x_mm, one.y_mm, one.heading_deg, one.tilt_deg] for one in starts])
+    free = np.ones((len(starts), 1, 4))
+    free[[one.pose != "leaning" for one in starts], :, 3] = 0.0
+    here, prior, moves = begun, np.diag(SLACK**-2.0), np.concatenate([np.zeros((1, 4)), np.diag(STEPS)])
     for _ in range(ROUNDS):
-        flat = cast_down(vertices_mm(start, here + moves), eye_mm).reshape(len(moves), -1)
-        jacobian = (flat[1:] - flat[0]).T / STEPS[:count]
-        off = (seen - flat[0]) / sigma
-        weight = np.minimum(1.0, ROBUST / np.maximum(np.repeat(np.hypot(off[::2], off[1::2]), 2), 1e-9))
-        scaled = jacobian / sigma[:, None]
-        information = scaled.T @ (scaled * weight[:, None]) + prior
-        here = here + np.linalg.solve(information, scaled.T @ (weight * off) + prior @ (start.parameters - here))
-    away = np.hypot(off[::2], off[1::2])
-    cost = np.where(away < ROBUST, 0.5 * away**2, ROBUST * (away - 0.5 * ROBUST)).sum()
-    covariance = VERTICES_TOGETHER * np.linalg.inv(information)
-    # Laplace's approximation: one that has more to choose from must be better for it.
-    room = 0.5 * float(np.linalg.slogdet(covariance)[1]) - float(np.log(SLACK[:count]).sum())
-    return Guess(start.at(here), covariance, before + room - float(cost) / VERTICES_TOGETHER)
+        flat = cast_down(posed(local[:, None], here[:, None] + moves, z_mm[:, None]), eye_mm).reshape(len(starts), len(moves), -1)
+        scaled = free * (flat[:, 1:] - flat[:, :1]).transpose(0, 2, 1) / STEPS / sigma[..., None]
+        off = (seen - flat[:, 0]) / sigma
+        away = np.hypot(off[:, ::2], off[:, 1::2])
+        weight = np.repeat(np.minimum(1.0, ROBUST / np.maximum(away, 1e-9)), 2, axis=1)
+        back = scaled.transpose(0, 2, 1)
+        information = back @ (scaled * weight[..., None]) + prior
+        here = here + np.linalg.solve(information, back @ (weight * off)[..., None] + prior @ (begun - here)[..., None])[..., 0]
+    cost = np.where(away < ROBUST, 0.5 * away**2, ROBUST * (away - 0.5 * ROBUST)).sum(axis=1) / VERTICES_TOGETHER
+    covariances = VERTICES_TOGETHER * np.linalg.inv(information)
+    laid = []
+    for start, place, covariance, against in zip(starts, here, covariances, cost, strict=True):
+        count = len(start.parameters)
+        known = covariance[:count, :count]
+        # Laplace's approximation: one that has more to choose from must be better for it.
+        room = 0.5 * float(np.linalg.slogdet(known)[1]) - float(np.log(SLACK[:count]).sum())
+        laid.append(Guess(start.at(place[:count]), known, room - float(against)))
+    return laid
 
 
-def _order(start: Hypothesis, looked: Looked, eye_mm: Array) -> list[int]:
-    """Which vertex seen is which of the solid's: what the network takes for lying may be asked whether it stands."""
-    flat = cast_down(start.solid.vertices_mm, eye_mm)
-    turns = [[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)] if start.pose == "upright" else [list(range(5))]
-    return min(turns, key=lambda turn: float(np.hypot(*(looked.vertices_mm[turn] - flat).T).sum()))
+def _in_order(starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array) -> tuple[Array, Array]:
+    """The vertices (n, 10) that were seen and their sigmas, in the order of the solid's: what the network takes for lying may be asked whether
+    it stands, and the base of one that stands may be counted from any corner."""
+    seen, sigma = np.array([one.vertices_mm for one in looked]), np.array([one.sigma_mm for one in looked])
+    flat = cast_down(np.array([one.solid.vertices_mm for one in starts]), eye_mm)
+    away = np.hypot(*np.moveaxis(seen[:, COUNTED] - flat[:, None], 3, 0)).sum(axis=2)
+    away[[one.pose != "upright" for one in starts], 1:] = np.inf
+    order = COUNTED[away.argmin(axis=1)]
+    seen, sigma = np.take_along_axis(seen, order[..., None], axis=1), np.take_along_axis(sigma, order, axis=1)
+    return seen.reshape(len(starts), -1), np.repeat(sigma, 2, axis=1)

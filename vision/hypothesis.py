@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from table.pieces import PieceSize
 from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, lying, tipped, upright
 
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
 """Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
+_CORNERS = np.array([face[:3] for face in FACES])
+"""Three corners (f, 3) of each face."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +59,22 @@ class Hypothesis:
 
 def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
     """Vertices (m, 5, 3) of the hypothesis elsewhere, at m rows of parameters (m, p) together."""
-    x, y, heading = parameters[:, :3].T
-    tilt = np.radians(parameters[:, 3]) if guess.pose == "leaning" else np.zeros(len(parameters))
-    local = _at_origin(guess.size, guess.pose)
-    (rise, run), (s, c) = ((np.sin(turn)[:, None], np.cos(turn)[:, None]) for turn in (tilt, np.radians(heading)))
-    ahead, up = local[:, 0] * run - local[:, 2] * rise, local[:, 0] * rise + local[:, 2] * run
-    columns = (x[:, None] + c * ahead - s * local[:, 1], y[:, None] + s * ahead + c * local[:, 1], guess.z_mm + up)
-    return np.stack(columns, axis=2)
+    with_tilt = parameters if guess.pose == "leaning" else np.column_stack([parameters, np.zeros(len(parameters))])
+    return posed(at_origin(guess.size, guess.pose), with_tilt, np.array(guess.z_mm))
+
+
+def posed(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
+    """Vertices (..., 5, 3), as they are `at_origin`, of pieces with x_mm, y_mm, heading_deg and tilt_deg (..., 4) on what is z_mm (...) high."""
+    x, y, heading, tilt = np.moveaxis(parameters, -1, 0)[..., None]
+    rise, run, s, c = (of(np.radians(turn)) for turn in (tilt, heading) for of in (np.sin, np.cos))
+    along, across, over = np.moveaxis(local_mm, -1, 0)
+    ahead, up = along * run - over * rise, along * rise + over * run
+    return np.stack((x + c * ahead - s * across, y + s * ahead + c * across, z_mm[..., None] + up), axis=-1)
 
 
 @cache
-def _at_origin(size: PieceSize, pose: Pose) -> Array:
+def at_origin(size: PieceSize, pose: Pose) -> Array:
+    """Vertices (5, 3) of a piece in the middle of the table that points along x; one that leans is not tipped up yet."""
     return (upright if pose == "upright" else lying)(size, 0.0, 0.0, 0.0).vertices_mm
 
 
@@ -84,10 +92,13 @@ def silhouette(solid: Solid, eye_mm: Array) -> Array:
 
 def visible_faces(solid: Solid, eye_mm: Array) -> list[tuple[int, ...]]:
     """Faces that look towards the eye, counter-clockwise as the eye sees them."""
-    corners = solid.vertices_mm[[face[:3] for face in FACES]]
-    a = corners[:, 0]
-    normals = _crossed(corners[:, 1] - a, corners[:, 2] - a)
-    return [face for face, towards in zip(FACES, ((eye_mm - a) * normals).sum(axis=1), strict=True) if towards > 0]
+    return [face for face, looks in zip(FACES, looks_at(solid, eye_mm), strict=True) if looks]
+
+
+def looks_at(solid: Solid, eye_mm: Array) -> NDArray[np.bool_]:
+    """Which of a solid's FACES (f,) look towards the eye."""
+    a, b, c = np.moveaxis(solid.vertices_mm[_CORNERS], 1, 0)
+    return np.asarray(((eye_mm - a) * _crossed(b - a, c - a)).sum(axis=1) > 0)
 
 
 def _crossed(a: Array, b: Array) -> Array:

@@ -15,8 +15,9 @@ import numpy as np
 
 from table.pieces import COLOURS
 from table.solids import POSES, REPEATS_DEG, Array, Pose
-from vision.finder import Found, taught
+from vision.finder import Found
 from vision.frame import Image
+from vision.networks import answers, as_pictures
 from vision.photo import FlatView
 
 CROP_PX, BASE_PX = 64, 20.0
@@ -99,11 +100,9 @@ def look_again(cuts: list[Cut], view: FlatView, colours: tuple[str, ...]) -> lis
     """
     if not cuts:
         return []
-    crops = [cut.of(view.code) for cut in cuts]
-    network = taught("second_look")
-    network.setInput(cv2.dnn.blobFromImages([*crops, *(np.ascontiguousarray(crop[::-1]) for crop in crops)], 1 / 255))
-    answers = np.asarray(network.forward(), float).reshape(2, len(cuts), ANSWERS)
-    return [_looked((plain + _mirrored(other, plain)) / 2, cut, view, colours) for plain, other, cut in zip(*answers, cuts, strict=True)]
+    crops = np.stack([cut.of(view.code) for cut in cuts])
+    said = answers("second_look", as_pictures(np.concatenate([crops, crops[:, ::-1]]))).astype(float).reshape(2, len(cuts), ANSWERS)
+    return [_looked((plain + _mirrored(other, plain)) / 2, cut, view, colours) for plain, other, cut in zip(*said, cuts, strict=True)]
 
 
 def _mirrored(answer: Array, like: Array) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import dist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,11 +110,9 @@ class Spot:
 def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[Laid]:
     """Solids laid on what the second look sees, where there may be a piece; `habit` (3,) says how pieces of the game stand as a
     rule."""
-    laid = []
-    for one in looked:
-        if one.there > LEAST_THERE:
-            rivals = guesses(one, photo.setup.sizes, habit, photo.camera.eye_mm, _ground_mm(one, photo))
-            laid.append(Laid(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight)))
+    there = [one for one in looked if one.there > LEAST_THERE]
+    all_rivals = guesses(there, photo.setup.sizes, habit, photo.camera.eye_mm, [_ground_mm(one, photo) for one in there])
+    laid = [Laid(one, rivals, _chance(one, rivals[0].guess, habit, photo, sight)) for one, rivals in zip(there, all_rivals, strict=True)]
     return [one for one in laid if one.chance > LEAST_CHANCE and not _on_card(one.best, photo)]
 
 
@@ -126,19 +126,35 @@ def _on_card(guess: Hypothesis, photo: Photo) -> bool:
 def each_once(new: Iterable[Laid], apart: Collection[Laid] = ()) -> list[Laid]:
     """The pieces, the surest first, without those that lie where a surer one does; of those that are `apart` no two do."""
     known = set(apart)
-    kept: list[tuple[Laid, Array]] = []
+    kept: list[tuple[Laid, _Core]] = []
     for one in sorted([*apart, *new], key=lambda one: -one.chance):
-        middle, reach = one.best.solid.vertices_mm.mean(axis=0), 2 * one.best.size.slant_mm
-        asked = (pair for pair in kept if not (one in known and pair[0] in known))
-        near = ((other, float(np.linalg.norm(there - middle))) for other, there in asked)
-        if not any(away < reach and _same_place(one.best, other.best, away) for other, away in near):
-            kept.append((one, middle))
+        core = _core(one.best)
+        if not any(core.is_in_the_place_of(other) for there, other in kept if not (one in known and there in known)):
+            kept.append((one, core))
     return [one for one, _ in kept]
 
 
-def _same_place(guess: Hypothesis, other: Hypothesis, away_mm: float) -> bool:
-    """Are two pieces whose middles are so far apart one?  Two bodies are never in one place, even if both are read a little wrong."""
-    return away_mm < SAME_BASES * guess.size.base_mm or clearance(_core(guess), _core(other)).mm == 0
+class _Core(NamedTuple):
+    """The inside of a piece, which no other can reach even if both are read a little wrong; its middle, how far it reaches from there, and how
+    near no middle of another piece can be, in mm."""
+
+    solid: Solid
+    middle_mm: tuple[float, ...]
+    reach_mm: float
+    apart_mm: float
+
+    def is_in_the_place_of(self, other: _Core) -> bool:
+        """Are two pieces one?"""
+        away_mm = dist(self.middle_mm, other.middle_mm)
+        return away_mm < self.apart_mm or (away_mm < self.reach_mm + other.reach_mm and clearance(self.solid, other.solid).mm == 0)
+
+
+def _core(guess: Hypothesis) -> _Core:
+    vertices = guess.solid.vertices_mm
+    middle = vertices.mean(axis=0)
+    core = CORE * (vertices - middle)
+    reach_mm = float(np.sqrt((core**2).sum(axis=1).max()))
+    return _Core(Solid(middle + core), tuple(middle.tolist()), reach_mm, SAME_BASES * guess.size.base_mm)
 
 
 def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight: Sight) -> float:
@@ -272,10 +288,3 @@ def neighbours(pieces: list[Hypothesis], setup: Setup) -> list[list[int]]:
     reach = 2 * max(size.slant_mm for size in setup.sizes)
     middles = [piece.solid.vertices_mm.mean(axis=0) for piece in pieces]
     return [[j for j, there in enumerate(middles) if j != k and np.linalg.norm(there - here) < reach] for k, here in enumerate(middles)]
-
-
-def _core(guess: Hypothesis) -> Solid:
-    """The inside of a piece, which no other can reach even if both are read a little wrong."""
-    vertices = guess.solid.vertices_mm
-    middle = vertices.mean(axis=0)
-    return Solid(middle + CORE * (vertices - middle))

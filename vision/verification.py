@@ -13,8 +13,8 @@ import numpy as np
 
 from table.solids import Array
 from vision.close_look import ANSWERS, crops
-from vision.finder import taught
 from vision.hypothesis import Hypothesis
+from vision.networks import answers
 from vision.photo import Photo
 
 ODDS = ANSWERS
@@ -25,6 +25,4 @@ def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:
     """That there are pieces like these (n,), each against all else."""
     if not guesses:
         return np.zeros(0)
-    network = taught("verification")
-    network.setInput(crops(guesses, photo)[1])
-    return np.asarray(network.forward(), float)[:, ODDS]
+    return answers("verification", crops(guesses, photo)[1])[:, ODDS].astype(float)

@@ -33,7 +33,7 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
     if pose == "upright":
         order = [(k + turn) % 4 for k in range(4)] + [4]
         looked = Looked(*(looked.there, looked.poses, looked.colours, looked.log_base, 0.3, looked.vertices_mm[order], looked.sigma_mm))
-    best = guesses(looked, SIZES, EVEN, EYE, 0.0)[0]
+    best = guesses([looked], SIZES, EVEN, EYE, [0.0])[0][0]
     assert (best.guess.pose, best.guess.size) == (pose, size)
     place_mm, turn_deg = (0.05, 0.3) if pose != "leaning" else (1.0, 2.0)  # of tilt something is known before
     assert np.abs(best.guess.away_from(truth)[:2]).max() < place_mm
@@ -45,7 +45,7 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
 def test_the_covariance_is_as_large_as_errors_are(pose):
     truth = Hypothesis(SIZES[2], pose, 40.0, 60.0, 33.0)
     poses = [0.01 + (pose == one) for one in POSES]
-    found = [guesses(looked_at(truth, 0.6, poses, seed=seed), [SIZES[2]], EVEN, EYE, 0.0)[0] for seed in range(200)]
+    found = [guesses([looked_at(truth, 0.6, poses, seed=seed)], [SIZES[2]], EVEN, EYE, [0.0])[0][0] for seed in range(200)]
     off = np.array([one.guess.away_from(truth) for one in found])
     squared = [row @ np.linalg.solve(one.covariance, row) for row, one in zip(off, found, strict=True)]
     assert 0.7 < np.mean(squared) < 3.5  # 3 where vertices err apart; the covariance allows for their erring together
@@ -53,7 +53,7 @@ def test_the_covariance_is_as_large_as_errors_are(pose):
 
 def test_what_a_game_knows_of_its_pieces_decides_what_is_open():
     looked = looked_at(Hypothesis(SIZES[0], "upright", 10.0, 20.0, 0.0), poses=[0.5, 0.5, 0.0])
-    stands, lies = (guesses(looked, SIZES[:1], np.array(habit), EYE, 0.0) for habit in ([1.0, 1e-6, 1e-6], [1e-6, 1.0, 1e-6]))
+    stands, lies = (guesses([looked], SIZES[:1], np.array(habit), EYE, [0.0])[0] for habit in ([1.0, 1e-6, 1e-6], [1e-6, 1.0, 1e-6]))
     assert {one.guess.pose for one in stands} == {"upright"}
     assert {one.guess.pose for one in lies} == {"lying"}
 
@@ -61,7 +61,7 @@ def test_what_a_game_knows_of_its_pieces_decides_what_is_open():
 def test_what_stands_higher_is_seen_larger_and_farther_out():
     truth = Hypothesis(SIZES[2], "upright", 200.0, 100.0, 10.0, z_mm=12.0)
     looked = looked_at(truth, poses=[1.0, 0.0, 0.0])
-    raised, flat = (guesses(looked, [SIZES[2]], np.array([1.0, 0.0, 0.0]), EYE, z)[0] for z in (12.0, 0.0))
+    raised, flat = (guesses([looked], [SIZES[2]], np.array([1.0, 0.0, 0.0]), EYE, [z])[0][0] for z in (12.0, 0.0))
     assert np.hypot(*raised.guess.away_from(truth)[:2]) < 0.05
     assert raised.evidence > flat.evidence
     assert np.hypot(flat.guess.x_mm - EYE[0], flat.guess.y_mm - EYE[1]) > np.hypot(truth.x_mm - EYE[0], truth.y_mm - EYE[1])
@@ -70,7 +70,7 @@ def test_what_stands_higher_is_seen_larger_and_farther_out():
 @given(st.sampled_from(SIZES), st.floats(0, 360), st.integers(0, 50))
 def test_what_is_seen_badly_may_be_several_things_but_not_too_many(size, heading, seed):
     looked = looked_at(Hypothesis(size, "lying", 30.0, -20.0, heading), noise_mm=2.0, poses=[1e-6, 1.0, 1e-6], base_sigma=0.05, seed=seed)
-    likely, doubted = guesses(looked, SIZES, EVEN, EYE, 0.0), doubtful_guesses(looked, SIZES, EVEN, EYE, 0.0)
+    likely, doubted = guesses([looked], SIZES, EVEN, EYE, [0.0])[0], doubtful_guesses(looked, SIZES, EVEN, EYE, 0.0)
     assert (doubted[0].guess.size, doubted[0].guess.pose) == (likely[0].guess.size, likely[0].guess.pose)
     *doubted, turned = doubted
     assert len({(one.guess.size, one.guess.pose) for one in doubted}) == len(doubted) == MOST_DOUBTED
@@ -78,3 +78,20 @@ def test_what_is_seen_badly_may_be_several_things_but_not_too_many(size, heading
     assert (turned.guess.heading_deg - there.heading_deg) % 360 == pytest.approx(180)
     assert np.hypot(*(turned.guess.solid.vertices_mm[4, :2] - [there.x_mm, there.y_mm])) < 0.1 * size.height_mm
     assert all(0 <= doubted[0].evidence - one.evidence <= MOST_AGAINST + 1e-9 for one in doubted)
+
+
+@given(st.lists(st.tuples(st.sampled_from(SIZES), st.sampled_from(POSES), st.floats(0, 360), st.integers(0, 50)), min_size=1, max_size=5))
+def test_several_laid_together_are_laid_as_each_alone(pieces):
+    looked = [
+        looked_at(Hypothesis(size, pose, 30.0, -20.0, heading, 20.0 if pose == "leaning" else 0.0), 1.0, seed=seed)
+        for size, pose, heading, seed in pieces
+    ]
+    heights = [3.0 * k for k in range(len(looked))]
+    together = guesses(looked, SIZES, EVEN, EYE, heights)
+    alone = [guesses([one], SIZES, EVEN, EYE, [z])[0] for one, z in zip(looked, heights, strict=True)]
+    for some, others in zip(together, alone, strict=True):
+        for one, other in zip(some, others, strict=True):
+            assert (one.guess.size, one.guess.pose, one.guess.z_mm) == (other.guess.size, other.guess.pose, other.guess.z_mm)
+            np.testing.assert_allclose(one.guess.parameters, other.guess.parameters, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-6, atol=1e-12)
+            assert one.evidence == pytest.approx(other.evidence, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Writing a taught network as OpenCV reads it."""
+"""Writing a taught network as ONNX Runtime reads it, and OpenCV can too."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 LARGE = 1000
-"""Weights of more figures than this are written with 8 bits each and one scale for all that make up an output; OpenCV makes floats of them
-when it reads the file."""
+"""Weights of more figures than this are written with 8 bits each and one scale for all that make up an output; floats are made of them
+when the file is read."""
 MOST = 127
 
 
