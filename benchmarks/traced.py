@@ -16,17 +16,17 @@ from table.setup import Setup
 from vision.scene_cases import write_case
 from vision.scene_tables import KINDS, Kind
 
-FIRST, PATHS = 4_000_100, 64
+FIRST, PATHS = 4_000_200, 64
 """The first seed, none of which is among those that the networks are taught on; paths a pixel."""
 TEXT = """# How well Rinkside sees tables that nobody looked at
 
 Measured {date} with Rinkside {version} (commit {commit}) on {machine} and OpenCV {opencv}.
 `make bench-traced` writes this page; no figure on it is typed by hand.
 
-The tables are made up by `vision.scene_cases` (seeds from 4000100 on) and path-traced by `vision/training/traced.py` with Mitsuba: hollow shells
+The tables are made up by `vision.scene_cases` (seeds from 4000200 on) and path-traced by `vision/training/traced.py` with Mitsuba: hollow shells
 of glass that bend light, mirror one another and throw caustics, nests of real shells, rooms that are not evenly bright. The networks are taught
-on other tables of this kind; no threshold was chosen with these in view. What the figures mean stands in [ACCURACY.md](ACCURACY.md), which is about
-photographs that are not Rinkside's.
+on other tables of this kind; no weights or thresholds were chosen with these in view. What the figures mean stands in
+[ACCURACY.md](ACCURACY.md), which is about photographs that are not Rinkside's.
 
 {table}
 

@@ -40,7 +40,7 @@ from vision.frame import Image
 from vision.left_over import hand_over
 from vision.photo import Photo
 from vision.reader import lay_out
-from vision.spots import SURE_CHANCE, likely, on_their_edges
+from vision.spots import SURE_CHANCE, on_their_edges
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
 """How far the dyes that people play with are from the palette, in natural logarithms, in chromaticity and level."""
@@ -96,7 +96,7 @@ def shown_pieces(image: Image, setup: Setup) -> list[Shown]:
     if hand_over(sight, setup):
         raise InputError("expected pieces and nothing else, but a hand or an arm is over the board; take another picture")
     sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
-    spots = likely(on_their_edges(sure, sure, photo, {}))
+    spots = list(on_their_edges(sure, photo, {}).values())
     bare = bare_ground(sight, [spot.best for spot in spots], photo)
     outline = setup.outline_mm()
     shown = []

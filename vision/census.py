@@ -92,8 +92,7 @@ def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
     the sizes too that none of its colour was read as: the second look may have had too little doubt to try them."""
     result = list(spots)
     outlines = [photo.silhouette(spot.best.solid) for spot in spots]
-    pieces = [spot.best for spot in spots]
-    near = neighbours(pieces, pieces, photo.setup)
+    near = neighbours([spot.best for spot in spots], photo.setup)
     read = [(int(spot.colours.argmax()), spot.best.size) for spot in spots]
     for k, (spot, (colour, size)) in enumerate(zip(spots, read, strict=True)):
         if read.count((colour, size)) > 1:
@@ -192,7 +191,7 @@ def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tupl
     outlines = [photo.silhouette(piece.solid) for piece in pieces]
     return {
         k: _over(spots[k], target, photo, [outlines[j] for j in near])
-        for k, near in enumerate(neighbours(pieces, pieces, photo.setup))
+        for k, near in enumerate(neighbours(pieces, photo.setup))
         if pieces[k].pose == "upright"
     }
 

@@ -29,7 +29,7 @@ from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, empty_table, only_changed
 from vision.second_look import BASE_PX, BLURRED, QUARTERS, UNCLEAR, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
-from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, likely, on_their_edges
+from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
@@ -66,20 +66,20 @@ class TableReader:
         still = last.still(sight) if last else []
         known = last.spots if last else {}
         laid = lay_out(sight, photo, still)
-        sure, maybe = (tuple(one for one in laid if (one.chance > SURE_CHANCE) is told) for told in (True, False))
-        measured = on_their_edges(sure, sure, photo, known) | on_their_edges(maybe, sure, photo, known)
-        bare = bare_ground(sight, [spot.best for spot in likely(measured)], photo)
+        sure = [one for one in laid if one.chance > SURE_CHANCE]
+        measured = on_their_edges(sure, photo, known)
+        bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
         measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
         discs = counters(sight, photo, last.counters if last else ())
         self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
-        spots, beyond = as_many_as_there_are(likely(measured), setup)
+        spots, beyond = as_many_as_there_are(list(measured.values()), setup)
         if setup.game.pieces == "piecepack":
             spots = one_of_each_size(tried_as_what_is_left(spots, photo), setup.colours)
         if setup.game.target is not None:
             spots = with_one_target(spots, photo)
         pieces = [spot.best for spot in spots]
         tiles = standing(photo, pieces, sight) if isinstance(setup.board, Tiles) else None
-        doubtful = [one.best for one in measured.values() if one.chance <= SURE_CHANCE]
+        doubtful = [one.best for one in laid if one.chance <= SURE_CHANCE]
         unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
         left = unread(unexplained, doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))

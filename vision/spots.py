@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import dist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
 
 from table.boards import within
 from table.clearance import clearance
@@ -44,9 +43,6 @@ EDGES_TOGETHER = 3.0
 VERIFIED, MOST_VERIFIED = 1.5, 8.0
 """What the verification says for one rival against another counts so much, and is these log odds at most.  Fitted to made-up tables that the
 networks were not taught on."""
-THERE = 0.8
-"""What the verification says of there being a piece at all counts so much beside second look and finder, as log odds.  Set with 2,594 places: of
-108 at which nothing is, or something else, 78 would be told without it and 46 are with it, and 3 of the others are not told, as before."""
 CLOSE_MM, CLEAR_MM = 0.15, 0.3
 """Where edges leave more doubt than the first about a place, 1 sigma, it is looked at closely; where both together leave more than the
 second, it is asked what the areas beside the edges look like."""
@@ -82,8 +78,6 @@ class Tried:
     guess: Hypothesis
     covariance: Array
     evidence: float
-    verified: float = 0.0
-    """Log odds of there being such a piece, by the verification."""
 
     @property
     def doubt_mm(self) -> float:
@@ -173,33 +167,22 @@ def _chance(looked: Looked, guess: Hypothesis, habit: Array, photo: Photo, sight
     return float(1 / (1 + np.exp(-odds)))
 
 
-def on_their_edges(laid: Sequence[Laid], beside: Sequence[Laid], photo: Photo, known: Mapping[Company, Spot]) -> dict[Company, Spot]:
-    """All that may be at each place, moved on to the edges, in the order given, with the chance that there is a piece, which may be small; spots
-    that are `known` are not read again.
+def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]) -> dict[Company, Spot]:
+    """All that may be at each place, moved on to the edges, in the order given; spots that are `known` are not read again.
 
-    Edges behind or beside other pieces, those `beside`, are left to those: so a spot goes with the company that its piece keeps.
+    Edges behind or beside other pieces are left to those: so a spot goes with the company that its piece keeps.
     """
-    others = [one.best for one in beside]
-    outlines = [photo.silhouette(guess.solid) for guess in others]
-    near = neighbours([one.best for one in laid], others, photo.setup)
-    companies = [(one, *(beside[j] for j in its)) for one, its in zip(laid, near, strict=True)]
+    best = [one.best for one in laid]
+    outlines = [photo.silhouette(guess.solid) for guess in best]
+    near = neighbours(best, photo.setup)
+    companies = [(one, *(laid[j] for j in beside)) for one, beside in zip(laid, near, strict=True)]
     new = [k for k, company in enumerate(companies) if company not in known]
-    asked = [(_supported(laid[k].rivals, [others[j] for j in near[k]]), [outlines[j] for j in near[k]]) for k in new]
+    asked = [(_supported(laid[k].rivals, [best[j] for j in near[k]]), [outlines[j] for j in near[k]]) for k in new]
     read = dict(zip(new, measured(asked, photo), strict=True))
     return {
-        company: known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, _there(one, read[k]))
+        company: known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, one.chance)
         for k, (one, company) in enumerate(zip(laid, companies, strict=True))
     }
-
-
-def likely(measured: Mapping[Company, Spot]) -> list[Spot]:
-    """The spots where there is a piece rather than none, the surest first."""
-    return sorted((spot for spot in measured.values() if spot.chance > SURE_CHANCE), key=lambda spot: -spot.chance)
-
-
-def _there(laid: Laid, tried: tuple[Tried, ...]) -> float:
-    """The chance that there is a piece, with what the verification says of the likeliest that it may be."""
-    return float(expit(logit(min(max(laid.chance, 1e-6), 1 - 1e-6)) + THERE * max(one.verified for one in tried)))
 
 
 def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
@@ -239,14 +222,13 @@ def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list
 
 
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, the likeliest first, with what the verification says."""
-    odds = iter(np.clip(log_odds([one.guess for some in places for one in some], photo), -MOST_VERIFIED, MOST_VERIFIED).tolist())
+    """The rivals of each place, the likeliest first, with what the verification says where there are several."""
+    odds = iter(log_odds([one.guess for some in places if len(some) > 1 for one in some], photo))
 
     def weighed(one: Tried) -> Tried:
-        verified = next(odds)
-        return replace(one, evidence=one.evidence + VERIFIED * verified, verified=verified)
+        return replace(one, evidence=one.evidence + VERIFIED * float(np.clip(next(odds), -MOST_VERIFIED, MOST_VERIFIED)))
 
-    return [tuple(sorted(map(weighed, some), key=_against)) for some in places]
+    return [tuple(sorted(map(weighed, some), key=_against)) if len(some) > 1 else some for some in places]
 
 
 def _settled(best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Tried:
@@ -255,7 +237,7 @@ def _settled(best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, 
     settled = _agreed(best, look, vertices, photo, hidden_by, None)
     if settled.doubt_mm > CLEAR_MM and (around := area(settled.guess.solid, photo, hidden_by)) is not None:
         (again,) = on_edges([vertices], photo, hidden_by, around)
-        settled = _agreed(replace(again, evidence=best.evidence, verified=best.verified), look, vertices, photo, hidden_by, around)
+        settled = _agreed(replace(again, evidence=best.evidence), look, vertices, photo, hidden_by, around)
     return settled
 
 
@@ -301,11 +283,8 @@ def _against(one: Tried) -> float:
     return -one.evidence
 
 
-def neighbours(pieces: Sequence[Hypothesis], others: Sequence[Hypothesis], setup: Setup) -> list[list[int]]:
-    """For each piece, which others, but for itself, are so near that they may hide some of it."""
+def neighbours(pieces: list[Hypothesis], setup: Setup) -> list[list[int]]:
+    """For each piece, which others are so near that they may hide some of it."""
     reach = 2 * max(size.slant_mm for size in setup.sizes)
-    middles = [other.solid.vertices_mm.mean(axis=0) for other in others]
-    return [
-        [j for j, other in enumerate(others) if other is not piece and np.linalg.norm(middles[j] - piece.solid.vertices_mm.mean(axis=0)) < reach]
-        for piece in pieces
-    ]
+    middles = [piece.solid.vertices_mm.mean(axis=0) for piece in pieces]
+    return [[j for j, there in enumerate(middles) if j != k and np.linalg.norm(there - here) < reach] for k, here in enumerate(middles)]

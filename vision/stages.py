@@ -22,7 +22,7 @@ from vision.pictures import annotate, write_picture
 from vision.reader import lay_out
 from vision.reference import empty_table, only_changed
 from vision.second_look import CROP_PX, cut_of, look_again
-from vision.spots import SURE_CHANCE, likely, on_their_edges
+from vision.spots import SURE_CHANCE, on_their_edges
 
 GREEN, RED, YELLOW, WHITE, GREY = (90, 255, 130), (255, 70, 60), (255, 225, 60), (255, 255, 255), (150, 150, 150)
 ENLARGED = 3
@@ -117,7 +117,7 @@ def _edges(photo: Photo, sight: Sight) -> Image:
     """The photograph with every piece as the second look has it, grey, and where its edges have it."""
     picture = photo.image.copy()
     laid = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
-    placed = [spot.best for spot in likely(on_their_edges(laid, laid, photo, {}))]
+    placed = [spot.best for spot in on_their_edges(laid, photo, {}).values()]
     for guesses, colour in (([one.best for one in laid], GREY), (placed, GREEN)):
         for guess in guesses:
             corners = photo.pixels(guess.solid.vertices_mm)

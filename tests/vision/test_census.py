@@ -63,7 +63,7 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     sight = search(view_of(photo), case.setup.colours)
     sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
     there = [place.piece.solid.vertices_mm[:, :2].mean(axis=0) for place in case.layout.placed]
-    every = on_their_edges(sure, sure, photo, {}).values()
+    every = on_their_edges(sure, photo, {}).values()
     spots = [
         one for one in every if min(np.hypot(*(one.middle_mm - middle)) for middle in there) < 1.0
     ]  # print that is taken for pieces is not meant

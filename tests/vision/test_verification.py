@@ -11,10 +11,6 @@ import numpy as np
 import pytest
 
 from vision.close_look import CROP_PX
-from vision.frame import Frame
-from vision.observe import observe
-from vision.render import Renderer
-from vision.scene_cases import random_case
 from vision.second_look import CROP_PX as SECOND_PX
 from vision.verification import log_odds
 
@@ -90,13 +86,3 @@ def test_weights_in_the_repository_stay_small():
     networks = [one for one in resources.files("vision").joinpath("data").iterdir() if one.name.endswith(".onnx")]
     assert {one.name for one in networks} == {"finder.onnx", "second_look.onnx", "close_look.onnx", "verification.onnx", "dice.onnx"}
     assert sum(len(one.read_bytes()) for one in networks) < 2_000_000
-
-
-def test_print_that_looks_like_pieces_is_not_told():
-    case = random_case("icefloe", 60002)
-    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
-    seen = observe(Frame(0, 0, picture), case.setup)
-    assert len(seen.pieces) == len(case.layout.placed)
-    for place in case.layout.placed:
-        middle = place.piece.solid.vertices_mm.mean(axis=0)
-        assert min(np.linalg.norm(piece.solid.vertices_mm.mean(axis=0) - middle) for piece in seen.pieces) < 1.0
