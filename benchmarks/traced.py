@@ -54,7 +54,12 @@ def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
 @click.command()
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds; all without it.")
 @click.option("--tables", default=4, show_default=True, help="Tables of each kind.")
-@click.option("--cases", type=click.Path(path_type=Path), default=ROOT / "build" / "traced", help="Where tables are kept; delete them to trace anew.")
+@click.option(
+    "--cases",
+    type=click.Path(path_type=Path),
+    default=ROOT / "build" / "traced" / str(FIRST),
+    help="Where tables are kept; delete them to trace anew.",
+)
 @click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "TRACED.md", help="The page to write.")
 def main(kinds: tuple[Kind, ...], tables: int, cases: Path, out: Path) -> None:
     """Trace tables, read each and write the page."""

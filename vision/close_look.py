@@ -20,7 +20,7 @@ from table.solids import EDGES, Array, Pose, Solid
 from vision.finder import relative
 from vision.frame import Image
 from vision.hypothesis import Hypothesis, cast_down, visible_faces
-from vision.networks import Pictures, answers
+from vision.networks import Pictures, answers, as_pictures
 from vision.photo import SUB_BITS, Photo
 
 CROP_PX, BASE_PX = 96, 32.0
@@ -113,8 +113,7 @@ def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], 
     pictures = [cut.of(photo.image, lambda flat: photo.pixels(np.column_stack([flat, np.zeros(len(flat))]))) for cut in cuts]
     in_light = relative(np.concatenate(pictures), photo.paper).reshape(-1, CROP_PX, CROP_PX, 3)
     solids = np.stack([drawn(one.solid, cut, eye) for one, cut in zip(guesses, cuts, strict=True)])
-    shown = np.concatenate([in_light.transpose(0, 3, 1, 2), solids], axis=1)
-    return cuts, np.divide(shown, 255, dtype=np.float32)
+    return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
 
 
 def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypothesis, Array]]:

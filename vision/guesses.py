@@ -10,7 +10,7 @@ import numpy as np
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
 from vision.hypothesis import STEPS, Hypothesis, at_origin, cast_down, posed
-from vision.second_look import Looked
+from vision.second_look import TURNED, Looked
 
 ROUNDS = 4
 SLACK = np.array([1e4, 1e4, 1e4, 12.0])
@@ -23,8 +23,8 @@ VERTICES_TOGETHER = 2.0
 """The vertices of one crop err together: what they say is believed to this root."""
 LEAST_SHARE = 1e-3
 """Sizes and poses that are less likely than this are not laid on the vertices."""
-COUNTED = np.array([[(k + turn) % 4 for k in range(4)] + [4] for turn in range(4)])
-"""Vertices counted from each corner of the base."""
+COUNTED = np.array([[*corners, 4] for corners in TURNED])
+"""Vertices (4, 5) counted from each corner of the base, first as they are."""
 MOST_AGAINST, MOST_DOUBTED = 7.0, 5
 """What is seen badly speaks no more than the first against a size and pose, and so much its vertices do; so many it may be at most."""
 

@@ -26,7 +26,7 @@ def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
 
 def as_pictures(images: NDArray[np.uint8]) -> Pictures:
     """Images (n, h, w, c) as networks see them."""
-    return np.divide(images.transpose(0, 3, 1, 2), 255, dtype=np.float32)
+    return np.divide(images.transpose(0, 3, 1, 2), 255, dtype=np.float32, order="C")
 
 
 @cache

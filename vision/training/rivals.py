@@ -14,12 +14,12 @@ from table.solids import Array, Pose, Solid
 from vision.census import habit_of
 from vision.close_look import BASE_PX, straight
 from vision.finder import search, view_of
+from vision.guesses import COUNTED
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.reader import lay_out
 from vision.scene_layouts import Layout
 from vision.scene_tables import Kind
-from vision.second_look import TURNED
 from vision.spots import Tried, doubted, on_edges
 from vision.training.boards import photographs
 from vision.training.close import WIDTHS_PX, picture_around, seen_as
@@ -91,7 +91,7 @@ def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> At
     if true is None or guess.pose != true[1]:
         return Attempt(solid, guess.pose, False)
     seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
-    orders = [[*turn, 4] for turn in TURNED] if guess.pose == "upright" else [list(range(5))]
+    orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
     off = min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders) / guess.size.base_mm
     same_size = abs(np.linalg.norm(true[0].vertices_mm[1] - true[0].vertices_mm[0]) / guess.size.base_mm - 1) < 0.02
     if not same_size or off > WRONG_BASES:
