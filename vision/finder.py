@@ -44,7 +44,7 @@ LEAST_CHANCE = 0.2
 """Middles that are less likely than this are not told."""
 FRESH_AROUND_PX = 9
 """Where something was laid down or taken away since the picture before it is looked at anew, and so far around."""
-REACH_CELLS = 12
+REACH_CELLS = 14
 """A change moves the network's answer so far around it, and in a window it is given as much again; its layers reach farther, by
 little."""
 MOST_FRESH = 0.8
