@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logit, softmax
 
 from table.boards import within
+from table.clearance import clearance
 from table.observation import SURE
 from table.pieces import PieceSize
 from table.setup import Setup
@@ -17,9 +18,11 @@ from table.solids import POSES, Array
 from vision.areas import area
 from vision.colours import bodies_of
 from vision.guesses import guesses
+from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.rim import rim_gain
-from vision.spots import FAR_BEHIND, Spot, Tried, neighbours, on_edges
+from vision.spots import FAR_BEHIND, MOST_VERIFIED, VERIFIED, Laid, Spot, Tried, neighbours, on_edges
+from vision.verification import log_odds
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -32,6 +35,8 @@ LYING = -4.0
 COLOURS_TOLD = 0.4
 """Where it matters which piece is the target, what colours say is believed to this power: of 100 drawn targets two were taken for
 another colour by more than a thousand to one."""
+ONE_PLACE_BASES = 0.5
+"""Where a colour has one piece, readings of it that are no farther apart than this, in bases, are of one thing."""
 LEAST_CHANCE = 1e-6
 LEAST_SHARE = 1e-9
 """A size of a piece is not told to be less likely than this."""
@@ -62,6 +67,32 @@ ANYHOW = Habit(np.full(3, 1 / 3), 100)
 def habit_of(setup: Setup) -> Habit:
     """That of the game that is played."""
     return HABITS.get(setup.game.name, ANYHOW)
+
+
+def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
+    """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in.
+
+    The others are behind all else, so that they are beyond those that there are, and those in the same place are left out: what the finder
+    sees of a piece on ground of its own colour may be half of it, and print beside it.
+    """
+    if habit_of(photo.setup).most > 1:
+        return laid
+    by_colour: dict[int, list[Laid]] = {}
+    for one in laid:
+        if within(photo.setup.outline_mm(), one.best.solid.vertices_mm[:, :2].mean(axis=0)):
+            by_colour.setdefault(int(one.looked.colours.argmax()), []).append(one)
+    rivals = [some for some in by_colour.values() if len(some) > 1]
+    odds = iter(log_odds([one.best for some in rivals for one in some], photo))
+    behind: dict[Laid, bool] = {}
+    for some in rivals:
+        speaks = {one: float(logit(one.chance)) + VERIFIED * float(np.clip(next(odds), -MOST_VERIFIED, MOST_VERIFIED)) for one in some}
+        likeliest = max(some, key=speaks.__getitem__)
+        behind |= {one: _in_one_place(one.best, likeliest.best) for one in some if one is not likeliest}
+    return [*(one for one in laid if one not in behind), *(one for one, there in behind.items() if not there)]
+
+
+def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
+    return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(one.size.base_mm, other.size.base_mm)
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:

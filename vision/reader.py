@@ -16,7 +16,7 @@ from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import POSES, Array, Pose
 from vision.camera import outline_px
-from vision.census import as_many_as_there_are, habit_of, one_of_each_size, tried_as_what_is_left, with_one_target
+from vision.census import as_many_as_there_are, habit_of, likeliest_of_one, one_of_each_size, tried_as_what_is_left, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import find_dice, told_die, without_dice
@@ -168,7 +168,8 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
         more = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
         laid = _made_out(more, laid, photo, sight)
-    return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in laid]
+    told = likeliest_of_one(laid, photo)
+    return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in told]
 
 
 def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:

@@ -13,7 +13,7 @@ from table.clearance import clearance
 from table.observation import SURE
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.census import as_many_as_there_are, one_of_each_size, tried_as_what_is_left
+from vision.census import as_many_as_there_are, likeliest_of_one, one_of_each_size, tried_as_what_is_left
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -79,6 +79,37 @@ def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
 def test_more_pieces_than_letters_are_left_as_they_were_read():
     spots = [spot(50 * k, 0, {"A": 0.0, "B": -1.0 - k}) for k in range(3)]
     assert letters(one_of_each_size(spots, ("red", "blue"))) == ["A", "A", "A"]
+
+
+@pytest.fixture(scope="module")
+def zambonis():
+    """A drawn table with one Zamboni of each colour, and what is read of it, the surest first."""
+    case = random_case("zamboni", 91001)
+    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    return photo, lay_out(search(view_of(photo), case.setup.colours), photo)
+
+
+def misread(one, x_mm, turn_deg):
+    """A surer reading of a piece beside it and turned."""
+    (first, *_), guess = one.rivals, one.best
+    moved = replace(guess, x_mm=guess.x_mm + x_mm, heading_deg=guess.heading_deg + turn_deg)
+    return replace(one, rivals=[replace(first, guess=moved)], chance=0.995)
+
+
+def test_of_readings_of_one_zamboni_the_one_that_looks_like_it_is_told(zambonis):
+    photo, laid = zambonis
+    true = replace(laid[0], chance=0.7)
+    wrong = misread(true, true.best.size.base_mm / 3, 180.0)
+    assert likeliest_of_one([wrong, *laid[1:], true], photo) == [*laid[1:], true]
+
+
+def test_a_second_zamboni_of_a_colour_elsewhere_is_not_forgotten(zambonis):
+    photo, laid = zambonis
+    (other, *_), (true, *_) = laid[1:], laid
+    there = replace(true.best, x_mm=other.best.x_mm, y_mm=other.best.y_mm, heading_deg=other.best.heading_deg + 180)
+    away = replace(true, rivals=[replace(true.rivals[0], guess=there)], chance=0.995)
+    assert likeliest_of_one([away, *laid], photo) == [*laid, away]
 
 
 def test_pieces_beyond_those_that_a_colour_has_are_not_told():
