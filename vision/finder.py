@@ -40,7 +40,7 @@ SAME_BASES = 0.5
 """Middles nearer than this, in bases, are one piece's."""
 HILL_CELLS = 0.7
 """Standard deviation of the hill of chance that the network is taught to raise over each middle."""
-LEAST_CHANCE = 0.2
+LEAST_CHANCE = 0.15
 """Middles that are less likely than this are not told."""
 FRESH_AROUND_PX = 9
 """Where something was laid down or taken away since the picture before it is looked at anew, and so far around."""
