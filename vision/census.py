@@ -21,8 +21,8 @@ from vision.guesses import guesses
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.rim import rim_gain
-from vision.spots import FAR_BEHIND, MOST_VERIFIED, VERIFIED, Laid, Spot, Tried, neighbours, on_edges
-from vision.verification import log_odds
+from vision.spots import FAR_BEHIND, Laid, Spot, Tried, neighbours, on_edges
+from vision.verification import evidence
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -75,23 +75,24 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     The others are behind all else, so that they are beyond those that there are, and those in the same place are left out: what the finder
     sees of a piece on ground of its own colour may be half of it, and print beside it.
     """
-    if habit_of(photo.setup).most > 1:
+    setup = photo.setup
+    if habit_of(setup).most > 1:
         return laid
-    by_colour: dict[int, list[Laid]] = {}
-    for one in laid:
-        if within(photo.setup.outline_mm(), one.best.solid.vertices_mm[:, :2].mean(axis=0)):
-            by_colour.setdefault(int(one.looked.colours.argmax()), []).append(one)
-    rivals = [some for some in by_colour.values() if len(some) > 1]
-    odds = iter(log_odds([one.best for some in rivals for one in some], photo))
-    behind: dict[Laid, bool] = {}
-    for some in rivals:
-        speaks = {one: float(logit(one.chance)) + VERIFIED * float(np.clip(next(odds), -MOST_VERIFIED, MOST_VERIFIED)) for one in some}
-        likeliest = max(some, key=speaks.__getitem__)
-        behind |= {one: _in_one_place(one.best, likeliest.best) for one in some if one is not likeliest}
-    return [*(one for one in laid if one not in behind), *(one for one, there in behind.items() if not there)]
+    on_board = [one for one in laid if within(setup.outline_mm(), one.best.middle_mm)]
+    others: set[Laid] = set()
+    elsewhere: list[Laid] = []
+    for colour in range(len(setup.colours)):
+        rivals = [one for one in on_board if one.looked.colours.argmax() == colour]
+        if len(rivals) > 1:
+            speaks = logit([one.chance for one in rivals]) + evidence([one.best for one in rivals], photo)
+            likeliest = rivals.pop(int(speaks.argmax()))
+            others |= set(rivals)
+            elsewhere += [one for one in rivals if not _in_one_place(one.best, likeliest.best)]
+    return [*(one for one in laid if one not in others), *elsewhere]
 
 
 def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
+    """Are two readings, of which one is wrong, of one thing?"""
     return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(one.size.base_mm, other.size.base_mm)
 
 

@@ -40,6 +40,12 @@ class Hypothesis:
         return tipped(flat, np.array([self.x_mm, self.y_mm, self.z_mm]), self.heading_deg, self.tilt_deg)
 
     @property
+    def middle_mm(self) -> Array:
+        """(2,), seen from straight above."""
+        middle: Array = self.solid.vertices_mm[:, :2].mean(axis=0)
+        return middle
+
+    @property
     def parameters(self) -> Array:
         """(x_mm, y_mm, heading_deg), and tilt_deg of a leaning piece."""
         values = [self.x_mm, self.y_mm, self.heading_deg, self.tilt_deg]

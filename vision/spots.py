@@ -21,7 +21,7 @@ from vision.guesses import Guess, doubtful_guesses, guesses
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
 from vision.second_look import Looked
-from vision.verification import log_odds
+from vision.verification import evidence
 
 SURE_CHANCE, LEAST_CHANCE = 0.5, 0.1
 """Where a piece is less likely than the first none is told, but something unread; than the second, nothing."""
@@ -40,9 +40,6 @@ FAR_BEHIND = 8.0
 """Guesses for which so much less speaks than for the best are not moved on to the edges."""
 EDGES_TOGETHER = 3.0
 """Edges err together: what they say for one rival against another is believed to this root."""
-VERIFIED, MOST_VERIFIED = 1.5, 8.0
-"""What the verification says for one rival against another counts so much, and is these log odds at most.  Fitted to made-up tables that the
-networks were not taught on."""
 CLOSE_MM, CLEAR_MM = 0.15, 0.3
 """Where edges leave more doubt than the first about a place, 1 sigma, it is looked at closely; where both together leave more than the
 second, it is asked what the areas beside the edges look like."""
@@ -103,8 +100,7 @@ class Spot:
     @property
     def middle_mm(self) -> Array:
         """(2,), seen from straight above."""
-        middle: Array = self.best.solid.vertices_mm[:, :2].mean(axis=0)
-        return middle
+        return self.best.middle_mm
 
 
 def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[Laid]:
@@ -118,7 +114,7 @@ def lay(looked: list[Looked], habit: Array, photo: Photo, sight: Sight) -> list[
 
 def _on_card(guess: Hypothesis, photo: Photo) -> bool:
     """Is the piece on a fiducial that was seen, and which it would hide?"""
-    middle = guess.solid.vertices_mm[:, :2].mean(axis=0)
+    middle = guess.middle_mm
     seen = (marker for marker in photo.setup.fiducials.markers if marker.id in photo.camera.fiducials_seen)
     return any(within(marker.around_mm(CARD), middle) for marker in seen)
 
@@ -223,10 +219,10 @@ def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list
 
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
     """The rivals of each place, the likeliest first, with what the verification says where there are several."""
-    odds = iter(log_odds([one.guess for some in places if len(some) > 1 for one in some], photo))
+    says = iter(evidence([one.guess for some in places if len(some) > 1 for one in some], photo))
 
     def weighed(one: Tried) -> Tried:
-        return replace(one, evidence=one.evidence + VERIFIED * float(np.clip(next(odds), -MOST_VERIFIED, MOST_VERIFIED)))
+        return replace(one, evidence=one.evidence + float(next(says)))
 
     return [tuple(sorted(map(weighed, some), key=_against)) if len(some) > 1 else some for some in places]
 

@@ -19,6 +19,14 @@ from vision.photo import Photo
 
 ODDS = ANSWERS
 """Where they are in an answer, behind all that a close look answers: the network was taught that too, as it tells sizes and poses better so."""
+VERIFIED, MOST_VERIFIED = 1.5, 8.0
+"""What the verification says for one rival against another counts so much, and is these log odds at most.  Fitted to made-up tables that the
+networks were not taught on."""
+
+
+def evidence(rivals: Sequence[Hypothesis], photo: Photo) -> Array:
+    """What the verification says for each of rivals (n,), as the logarithm that is added to what else speaks for it."""
+    return VERIFIED * np.clip(log_odds(rivals, photo), -MOST_VERIFIED, MOST_VERIFIED)
 
 
 def log_odds(guesses: Sequence[Hypothesis], photo: Photo) -> Array:

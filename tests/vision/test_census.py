@@ -41,6 +41,14 @@ def letters(spots):
     return [one.best.size.name for one in spots]
 
 
+def laid_out(kind, seed):
+    """A drawn table that no arm is over, and what may lie on it, the surest first."""
+    case = random_case(kind, seed)
+    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    return photo, lay_out(search(view_of(photo), case.setup.colours), photo)
+
+
 def test_the_likeliest_way_to_give_letters_gives_none_twice():
     spots = [spot(0, 0, {"A": 0.0, "B": -1.0}), spot(50, 0, {"A": -0.5, "B": -4.0}), spot(100, 1, {"A": 0.0, "B": -9.0})]
     assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
@@ -57,19 +65,16 @@ def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():
 
 def test_two_of_one_letter_are_tried_as_the_letters_that_are_left():
     """One is cut short, as if it had only been tried as what another one of its colour is."""
-    case = random_case("icefloe", 60002)
-    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
-    photo = Photo(picture, locate(picture, case.setup), case.setup)
-    sight = search(view_of(photo), case.setup.colours)
-    sure = [one for one in lay_out(sight, photo) if one.chance > SURE_CHANCE]
+    photo, every = laid_out("icefloe", 60002)
+    sure = [one for one in every if one.chance > SURE_CHANCE]
     spots = list(on_their_edges(sure, photo, {}).values())
     colours = [int(one.colours.argmax()) for one in spots]
     k, other = next((k, j) for k, mine in enumerate(colours) for j, its in enumerate(colours) if k != j and mine == its)
     (true, *_), (taken, *_) = spots[k].tried, spots[other].tried
     short = replace(true, guess=replace(true.guess, size=taken.guess.size))
     told = tried_as_what_is_left([replace(one, tried=(short,)) if one is spots[k] else one for one in spots], photo)
-    uncut = one_of_each_size(spots, case.setup.colours)
-    assert [one.best.size.name for one in one_of_each_size(told, case.setup.colours)] == [one.best.size.name for one in uncut]
+    uncut = one_of_each_size(spots, photo.setup.colours)
+    assert [one.best.size.name for one in one_of_each_size(told, photo.setup.colours)] == [one.best.size.name for one in uncut]
     assert uncut[k].best.size == true.guess.size
 
 
@@ -80,32 +85,26 @@ def test_more_pieces_than_letters_are_left_as_they_were_read():
 
 @pytest.fixture(scope="module")
 def zambonis():
-    """A drawn table with one Zamboni of each colour, and what is read of it, the surest first."""
-    case = random_case("zamboni", 91001)
-    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(1))
-    photo = Photo(picture, locate(picture, case.setup), case.setup)
-    return photo, lay_out(search(view_of(photo), case.setup.colours), photo)
+    """A table with one Zamboni of each colour, and what is read of it."""
+    return laid_out("zamboni", 91001)
 
 
-def misread(one, x_mm, turn_deg):
-    """A surer reading of a piece beside it and turned."""
-    (first, *_), guess = one.rivals, one.best
-    moved = replace(guess, x_mm=guess.x_mm + x_mm, heading_deg=guess.heading_deg + turn_deg)
-    return replace(one, rivals=[replace(first, guess=moved)], chance=0.995)
+def misread(one, x_mm, y_mm):
+    """A surer reading of a piece, somewhere else and the other way round."""
+    guess = replace(one.best, x_mm=x_mm, y_mm=y_mm, heading_deg=one.best.heading_deg + 180)
+    return replace(one, rivals=[replace(one.rivals[0], guess=guess)], chance=0.995)
 
 
 def test_of_readings_of_one_zamboni_the_one_that_looks_like_it_is_told(zambonis):
-    photo, laid = zambonis
-    true = replace(laid[0], chance=0.7)
-    wrong = misread(true, true.best.size.base_mm / 3, 180.0)
-    assert likeliest_of_one([wrong, *laid[1:], true], photo) == [*laid[1:], true]
+    photo, (first, *others) = zambonis
+    true = replace(first, chance=0.7)
+    wrong = misread(true, true.best.x_mm + true.best.size.base_mm / 3, true.best.y_mm)
+    assert likeliest_of_one([wrong, *others, true], photo) == [*others, true]
 
 
 def test_a_second_zamboni_of_a_colour_elsewhere_is_not_forgotten(zambonis):
     photo, laid = zambonis
-    (other, *_), (true, *_) = laid[1:], laid
-    there = replace(true.best, x_mm=other.best.x_mm, y_mm=other.best.y_mm, heading_deg=other.best.heading_deg + 180)
-    away = replace(true, rivals=[replace(true.rivals[0], guess=there)], chance=0.995)
+    away = misread(laid[0], laid[1].best.x_mm, laid[1].best.y_mm)
     assert likeliest_of_one([away, *laid], photo) == [*laid, away]
 
 
