@@ -61,8 +61,8 @@ CLOSE_SHARE, SAME_SHARE = 0.01, 0.33
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A piece in a picture: where it is, (2,) mm from above; the light (n, 3) of some of its pixels and of the ground (3,) beside it,
-    relative to white paper; and what the second look says of its colour, chances (c,) of the table's."""
+    """A piece in a picture: where it is, (2,) mm from above; the light (n, 3) of some of its pixels and of the ground (2, 3) beside it
+    and all over the table, relative to white paper; and what the second look says of its colour, chances (c,) of the table's."""
 
     place_mm: Array
     light: Array
@@ -185,7 +185,7 @@ def learned_setup(setup: Setup, learned: Sequence[LearnedColour]) -> Setup:
 
 
 def close_pairs(setup: Setup, ground: Array) -> list[Close]:
-    """The table's colours that may be taken for each other over a ground (3,), the closest first; raises InputError where two are
+    """The table's colours that may be taken for each other over a ground (2, 3), the closest first; raises InputError where two are
     the same by their light."""
     rng = np.random.default_rng(1)
     named = list(zip(setup.colours, bodies_of(setup), strict=True))

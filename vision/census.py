@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logit, softmax
 
@@ -38,6 +39,8 @@ another colour by more than a thousand to one."""
 ONE_PLACE_BASES = 0.5
 """Where a colour has one piece, readings of it that are no farther apart than this, in bases, are of one thing."""
 LEAST_CHANCE = 1e-6
+LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
+"""What is there once in each colour and size is not given a colour that is less likely than the first; how much speaks against that."""
 LEAST_SHARE = 1e-9
 """A size of a piece is not told to be less likely than this."""
 
@@ -143,6 +146,40 @@ def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[
     near = (replace(one, evidence=one.evidence + level) for one in others if one.evidence > itself.evidence - FAR_BEHIND)
     tried = (*spot.tried, *near)
     return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
+
+
+def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
+    """The spots, with chances of the colours that take into account what all others are: piecepack pyramids are there once in each colour
+    and size.  For each colour of a piece stands the likeliest way to give colours and sizes to all in which it has that one."""
+    pairs = [(colour, size.name) for colour in range(len(setup.colours)) for size in setup.sizes]
+    mine = [k for k, spot in enumerate(spots) if within(setup.outline_mm(), spot.middle_mm)]
+    if not 1 < len(mine) <= len(pairs):
+        return spots
+    score = np.array([_of_each(spots[k], pairs) for k in mine])
+    result = list(spots)
+    for row, k in enumerate(mine):
+        possible = np.flatnonzero(spots[k].colours >= LEAST_COLOUR)
+        if len(possible) > 1:
+            ways = [_best_way(score, row, np.array([colour == its for its, _ in pairs])) for colour in possible]
+            chances = np.zeros(len(setup.colours))
+            chances[possible] = softmax(ways)
+            result[k] = replace(spots[k], colours=chances)
+    return result
+
+
+def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
+    """What speaks for each colour and size (p,), as a logarithm."""
+    best = {one.guess.size.name: one.evidence for one in reversed(spot.tried)}
+    untried = min(best.values()) - UNTRIED
+    colours = np.where(spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN)
+    return np.array([colours[colour] + best.get(size, untried) for colour, size in pairs]) - spot.tried[0].evidence
+
+
+def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
+    """What speaks for the likeliest way to give every piece something else, one of them something that is allowed."""
+    score = score.copy()
+    score[row, ~allowed] -= FORBIDDEN
+    return float(score[linear_sum_assignment(-score)].sum())
 
 
 def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:

@@ -16,7 +16,15 @@ from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import POSES, Array, Pose
 from vision.camera import outline_px
-from vision.census import as_many_as_there_are, habit_of, likeliest_of_one, one_of_each_size, tried_as_what_is_left, with_one_target
+from vision.census import (
+    as_many_as_there_are,
+    habit_of,
+    likeliest_of_one,
+    one_of_each_colour_and_size,
+    one_of_each_size,
+    tried_as_what_is_left,
+    with_one_target,
+)
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import find_dice, told_die, without_dice
@@ -72,9 +80,12 @@ class TableReader:
         measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
         discs = counters(sight, photo, last.counters if last else ())
         self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
-        spots, beyond = as_many_as_there_are(list(measured.values()), setup)
+        spots = list(measured.values())
         if setup.game.pieces == "piecepack":
-            spots = one_of_each_size(tried_as_what_is_left(spots, photo), setup.colours)
+            spots = one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup)
+        spots, beyond = as_many_as_there_are(spots, setup)
+        if setup.game.pieces == "piecepack":
+            spots = one_of_each_size(spots, setup.colours)
         if setup.game.target is not None:
             spots = with_one_target(spots, photo)
         pieces = [spot.best for spot in spots]

@@ -39,7 +39,7 @@ def rim_gain(above: Solid, below: Solid, body: Body, photo: Photo, hidden_by: li
         return 0.0
     light = linear(code) / photo.paper
     seen, ground = light[rim], light[ring]
-    of_body = colour_distances(seen, np.median(ground, axis=0), (body,))[:, 0]
+    of_body = colour_distances(seen, np.tile(np.median(ground, axis=0), (2, 1)), (body,))[:, 0]
     of_above, of_ground = _distances(seen, light[away < -CLEAR_PX]), _distances(seen, SHADED * ground)
     score, *others = (-0.5 * LOOKS * float(np.minimum(apart, MOST_APART).mean()) for apart in (of_body, of_above, of_ground))
     return score - max(others)

@@ -13,7 +13,7 @@ from table.clearance import clearance
 from table.observation import SURE
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.census import as_many_as_there_are, likeliest_of_one, one_of_each_size, tried_as_what_is_left
+from vision.census import as_many_as_there_are, likeliest_of_one, one_of_each_colour_and_size, one_of_each_size, tried_as_what_is_left
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -52,6 +52,42 @@ def laid_out(kind, seed):
 def test_the_likeliest_way_to_give_letters_gives_none_twice():
     spots = [spot(0, 0, {"A": 0.0, "B": -1.0}), spot(50, 0, {"A": -0.5, "B": -4.0}), spot(100, 1, {"A": 0.0, "B": -9.0})]
     assert letters(one_of_each_size(spots, ("red", "blue"))) == ["B", "A", "A"]
+
+
+def in_colours(one, *chances):
+    return replace(one, colours=np.array([*chances, *np.zeros(4 - len(chances))]))
+
+
+@pytest.fixture(scope="module")
+def pond():
+    return random_case("icefloe", 60001).setup
+
+
+def test_what_is_read_as_a_pyramid_that_another_surely_is_has_the_other_colour_that_it_may_have(pond):
+    """Black plastic mirrors a blue table."""
+    doubtful = in_colours(spot(20, 0, {"C": 0.0, "D": -9.0}), 0.99, 0.01)
+    told, sure = one_of_each_colour_and_size([doubtful, in_colours(spot(60, 0, {"C": 0.0}), 1.0)], pond)
+    assert told.colours[1] > SURE
+    assert sure.colours.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_a_colour_in_doubt_stays_as_doubtful_where_both_such_pyramids_are_missing(pond):
+    doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
+    told, _ = one_of_each_colour_and_size([doubtful, in_colours(spot(60, 0, {"D": 0.0}), 1.0)], pond)
+    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
+
+
+def test_two_that_are_surely_one_colour_and_size_keep_their_colour(pond):
+    """Somebody brought a pyramid of another set: it is for the judge to say so."""
+    both = [in_colours(spot(x, 0, {"C": 0.0}), 0.9995, 0.0005) for x in (20, 60)]
+    assert all(one.colours.argmax() == 0 for one in one_of_each_colour_and_size(both, pond))
+
+
+def test_pyramids_beside_the_pond_say_nothing_of_those_on_it(pond):
+    doubtful = in_colours(spot(20, 0, {"C": 0.0}), 0.9, 0.1)
+    away = [in_colours(spot(-90, 0, {"C": 0.0}), 1.0), in_colours(spot(60, 0, {"D": 0.0}), 1.0)]
+    told, *_ = one_of_each_colour_and_size([doubtful, *away], pond)
+    np.testing.assert_allclose(told.colours, doubtful.colours, atol=1e-9)
 
 
 def test_a_letter_that_another_piece_surely_has_is_left_out_of_the_doubt():

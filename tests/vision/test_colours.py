@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.colours import FLOOR, HAZE, PALETTE, THROUGH, colour_distances, palette_body
+from vision.colours import FLOOR, HAZE, PALETTE, SHEEN, THROUGH, colour_distances, palette_body
 
 lights = st.tuples(*[st.floats(0, 1.2)] * 3)
+palettes = st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True)
 
 
 def squared_distance(light, ground, body):
     """The least over all ways of having the light, each written out."""
     dye, least = (body.light / body.light.max()) ** 0.8, np.inf
-    for haze in HAZE:
+    beside, around = map(np.array, ground)
+    for haze, sheen in product(HAZE, SHEEN):
         for through in (0.0,) if body.opaque else THROUGH:
-            model = haze + (1 - through) * body.light + through * dye * np.array(ground)
+            model = haze + sheen * around + (1 - through) * body.light + through * dye * beside
             apart = np.log(np.array(light) + FLOOR) - np.log(model + FLOOR)
             level = apart.mean()
             chroma = np.square(apart - level).sum()
-            least = min(least, chroma / body.chroma_sigma**2 + (level / body.level_sigma) ** 2 + through + 12 * haze)
+            least = min(least, chroma / body.chroma_sigma**2 + (level / body.level_sigma) ** 2 + through + 12 * (haze + sheen))
     return least
 
 
-@given(st.lists(lights, min_size=1, max_size=4), lights, st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True))
+@given(
+    st.lists(lights, min_size=1, max_size=4),
+    st.tuples(lights, lights),
+    st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True),
+)
 def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
     bodies = tuple(map(palette_body, names))
     told = colour_distances(np.array(light), np.array(ground), bodies)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -95,3 +97,13 @@ def test_several_laid_together_are_laid_as_each_alone(pieces):
             np.testing.assert_allclose(one.guess.parameters, other.guess.parameters, rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-6, atol=1e-12)
             assert one.evidence == pytest.approx(other.evidence, abs=1e-9)
+
+
+@pytest.mark.parametrize(("between", "tried"), [(0.0, 1), (0.3, 2)])
+def test_a_size_that_was_read_between_two_is_not_taken_for_the_nearer_one_without_trying_the_other(between, tried):
+    """However sure the second look is: it errs by many of its sigmas now and then."""
+    *_, medium, large = SIZES
+    looked = looked_at(Hypothesis(large, "lying", 0.0, 0.0, 0.0), base_sigma=0.037, poses=[0.0, 1.0, 0.0])
+    log_base = (1 - between) * np.log(large.base_mm) + between * np.log(medium.base_mm)
+    told = guesses([dataclasses.replace(looked, log_base=float(log_base))], SIZES, EVEN, EYE, [0.0])[0]
+    assert [one.guess.size for one in told] == [large, medium][:tried]
