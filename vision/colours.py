@@ -144,9 +144,11 @@ def colour_distances(light: Array, ground: Array, bodies: tuple[Body, ...]) -> A
     """Squared distances (n, c), in sigmas, of n pixels' light (n, 3) over ground (2, 3) from each of c colours, relative to paper."""
     seen = np.log(np.maximum(light, 0) + FLOOR)
     models, cost = body_models(bodies, ground)
-    apart = seen[:, None, None] - models
-    level = apart.mean(axis=3)
-    chroma = ((apart - level[..., None]) ** 2).sum(axis=3)
+    of_seen, of_models = seen.mean(axis=1), models.mean(axis=2)
+    seen, models = seen - of_seen[:, None], models - of_models[..., None]
+    both = np.einsum("nk,cmk->ncm", seen, models, optimize=True)
+    chroma = (seen**2).sum(axis=1)[:, None, None] + (models**2).sum(axis=2) - 2 * both
+    level = of_seen[:, None, None] - of_models
     chroma_sigma, level_sigma = np.array([(body.chroma_sigma, body.level_sigma) for body in bodies]).T[..., None]
     return np.asarray((chroma / chroma_sigma**2 + (level / level_sigma) ** 2 + cost).min(axis=2))
 

@@ -36,4 +36,4 @@ def squared_distance(light, ground, body):
 def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
     bodies = tuple(map(palette_body, names))
     told = colour_distances(np.array(light), np.array(ground), bodies)
-    np.testing.assert_allclose(told, [[squared_distance(one, ground, body) for body in bodies] for one in light], rtol=1e-9)
+    np.testing.assert_allclose(told, [[squared_distance(one, ground, body) for body in bodies] for one in light], rtol=1e-9, atol=1e-9)
