@@ -8,7 +8,9 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import click
+from torch import nn
 
+from table.documents import write_whole
 from vision import close_look, dice_look, second_look
 from vision.training.boards import board_sheets
 from vision.training.close import board_pieces, free_pieces
@@ -29,6 +31,7 @@ from vision.training.train import (
     train_second_look,
     train_verification,
 )
+from vision.training.weights import mixed
 
 DRAWN = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places, "rolls": rolls}
 
@@ -63,7 +66,10 @@ def _write(folder: Path, seed: int, making: Mapping[str, Callable[[int], Iterabl
 @click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
 @click.option("--rate", default=RATE, show_default=True, help="How fast they learn at most; a third is enough to go on from good weights.")
 @click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]), help="Teach one of the five.")
-def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, only: str | None) -> None:
+@click.option(
+    "--share", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Of what was learned, how much is mixed into what is installed."
+)
+def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, only: str | None, share: float) -> None:
     """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there or else installed, and install them.
 
     The second look is taught on what the installed finder finds.
@@ -74,21 +80,27 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
             for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
                 pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
+
+    def install(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str) -> None:
+        export(net, example, free_sides, folder / name)
+        learned = folder / name
+        write_whole(DATA / name, learned.read_bytes() if share == 1 else mixed(DATA / name, learned, share).SerializeToString())
+
     if only in (None, "finder"):
         finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt", rate)
-        export(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, DATA / "finder.onnx")
+        install(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, "finder.onnx")
     if only in (None, "second-look"):
         second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt", rate)
-        export(second, (1, 3, second_look.CROP_PX, second_look.CROP_PX), batch, DATA / "second_look.onnx")
+        install(second, (1, 3, second_look.CROP_PX, second_look.CROP_PX), batch, "second_look.onnx")
     if only in (None, "close-look"):
         close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt", rate)
-        export(close, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "close_look.onnx")
+        install(close, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, "close_look.onnx")
     if only in (None, "verification"):
         verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt", rate)
-        export(verification, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, DATA / "verification.onnx")
+        install(verification, (1, 5, close_look.CROP_PX, close_look.CROP_PX), batch, "verification.onnx")
     if only in (None, "dice"):
         dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt", rate)
-        export(dice, (1, dice_look.CHANNELS, dice_look.CROP_PX, dice_look.CROP_PX), batch, DATA / "dice.onnx")
+        install(dice, (1, dice_look.CHANNELS, dice_look.CROP_PX, dice_look.CROP_PX), batch, "dice.onnx")
 
 
 if __name__ == "__main__":

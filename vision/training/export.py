@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import onnx
 import torch
-from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-LARGE = 1000
-"""Weights of more figures than this are written with 8 bits each and one scale for all that make up an output; floats are made of them
-when the file is read."""
-MOST = 127
+from vision.training.weights import in_bytes
 
 
 def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], path: Path) -> None:
@@ -22,28 +17,10 @@ def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[
     names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
     torch.onnx.export(net.eval(), (torch.zeros(example),), str(beside), opset_version=13, dynamo=False, **names)
     model = onnx.load(beside)
-    _in_bytes(model.graph)
+    in_bytes(model.graph)
     _name_shortly(model.graph)
     onnx.save(model, beside)
     beside.rename(path)
-
-
-def _in_bytes(graph: onnx.GraphProto) -> None:
-    """Write large weights with 8 bits each."""
-    kept, first = [], []
-    for weights in graph.initializer:
-        figures = numpy_helper.to_array(weights)
-        if figures.dtype != np.float32 or figures.size <= LARGE:
-            kept.append(weights)
-            continue
-        scale = np.abs(figures).max(axis=tuple(range(1, figures.ndim)), keepdims=True) / np.float32(MOST)
-        whole, scales, floats = (f"{weights.name}.{part}" for part in ("whole", "scales", "floats"))
-        kept += [numpy_helper.from_array(np.rint(figures / scale).astype(np.int8), whole), numpy_helper.from_array(scale, scales)]
-        first += [helper.make_node("Cast", [whole], [floats], to=TensorProto.FLOAT), helper.make_node("Mul", [floats, scales], [weights.name])]
-    nodes = [*first, *graph.node]
-    del graph.initializer[:], graph.node[:]
-    graph.initializer.extend(kept)
-    graph.node.extend(nodes)
 
 
 def _name_shortly(graph: onnx.GraphProto) -> None:

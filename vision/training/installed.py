@@ -6,8 +6,9 @@ from pathlib import Path
 
 import onnx
 import torch
-from onnx import numpy_helper
 from torch import Tensor, nn
+
+from vision.training.weights import floats
 
 SPREAD = 1e-3
 """Least standard deviation of what a normalisation is given."""
@@ -68,14 +69,6 @@ def _measure(norms: list[nn.BatchNorm2d], net: nn.Module, images: Tensor) -> Non
 def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
     """Weights and biases of the layers of a network as `vision.training.export` writes it, in the order in which they are used."""
     graph = onnx.load(path).graph
-    known = {figures.name: numpy_helper.to_array(figures) for figures in graph.initializer}
-    out = []
-    for node in graph.node:
-        if node.op_type == "Cast":
-            known[node.output[0]] = known[node.input[0]].astype("float32")
-        elif node.op_type == "Mul" and all(name in known for name in node.input):
-            known[node.output[0]] = known[node.input[0]] * known[node.input[1]]
-        elif node.op_type in ("Conv", "Gemm"):
-            weight, bias = (torch.from_numpy(known[name].copy()) for name in node.input[1:3])
-            out.append((weight, bias))
-    return out
+    known = floats(graph)
+    asked = [node.input[1:3] for node in graph.node if node.op_type in ("Conv", "Gemm")]
+    return [(torch.from_numpy(known[weight].copy()), torch.from_numpy(known[bias].copy())) for weight, bias in asked]
