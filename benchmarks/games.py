@@ -49,16 +49,22 @@ in one process; other programs ran beside it.
 |---|---|---|---|---|---|---|---|---|---|---|
 {lawful}
 
+Of all that was done, lawful or not, but for what was asked about and what could not be seen, was ruled on as expected: {ruled}.
+
 Of what was planted:
 
 | game | what | times | called as expected | asked | not seen | silent | wrong |
 |---|---|---|---|---|---|---|---|
 {planted}
 
+{notes}
+
 What went otherwise, for whoever wants to see it again (`rinkside demo --game GAME --seed SEED`):
 
 {otherwise}
 """
+NOTES = ("<!-- Found by looking; `make bench-games` leaves it as it is. -->", "<!-- Until here. -->")
+"""What is between these on the page was not written by this program."""
 NAMED = 3
 """Moves of an act that are told."""
 TOLD = 300
@@ -109,8 +115,21 @@ def otherwise(found: Iterable[Game]) -> list[str]:
     return lines
 
 
-def page(played: Sequence[Game]) -> str:
-    """docs/GAMES.md of games in the order of GAMES and seeds."""
+def ruled(game: str, found: Iterable[Game]) -> str:
+    """The share ruled on as expected of what was ruled on without a question, or should have been."""
+    counts = Counter(deed.verdict for one in found for deed in one.deeds)
+    due = counts.total() - counts["asked"] - counts["not seen"]
+    return f"{counts['right'] / due:.2%} of {due:,} ({game})" if due else f"nothing ({game})"
+
+
+def noted(page: str) -> str:
+    """What somebody wrote on a page, with the marks around it."""
+    begin, end = NOTES
+    return begin + page.partition(begin)[2].partition(end)[0] + end
+
+
+def page(played: Sequence[Game], before: str) -> str:
+    """docs/GAMES.md of games in the order of GAMES and seeds, with the notes of the page as it was before."""
     kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
     kinds = {kind: found for kind, found in kinds.items() if found}
     silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
@@ -129,6 +148,8 @@ def page(played: Sequence[Game]) -> str:
         failed=sum(bool(one.failed) for one in played) or "none",
         cost=", ".join(costs),
         lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
+        ruled=", ".join(ruled(kind, found) for kind, found in kinds.items()),
+        notes=noted(before),
         planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
         otherwise="\n".join(otherwise(played)) or "- nothing",
     )
@@ -167,7 +188,8 @@ def main(names: tuple[str, ...], games: int, width: int, processes: int, results
     finally:
         played = [msgspec.json.decode(path.read_bytes(), type=Game) for path in folder.glob("*.json")]
         if played:
-            out.write_text(page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed))), encoding="utf-8")
+            before = out.read_text(encoding="utf-8") if out.exists() else ""
+            write_whole(out, page(sorted(played, key=lambda one: (GAMES.index(one.game), one.seed)), before).encode())
             print(f"wrote {out} from {len(played)} games in {folder}", file=sys.stderr)
 
 
