@@ -37,6 +37,8 @@ class SeenPiece:
     """Index in `Observation.pieces` of the piece that this one stands on."""
     rivals: tuple[SeenPiece, ...] = ()
     """What else it may be, of another size or pose or lying otherwise, the likeliest first: all that one is not sure enough to leave out."""
+    if_right: Array | None = None
+    """(3, 3): as `covariance`, if what is named is right; None where that is all the doubt there is."""
 
     @property
     def tip_mm(self) -> Array:

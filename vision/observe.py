@@ -82,6 +82,10 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
     covariance = as_told(one.covariance[:3, :3])
     size_known = size_told(guess.size, setup.sizes, covariance)
     covariance[:2, :2] += by_place
+    if_right = None
+    if one.if_right is not None:
+        if_right = as_told(one.if_right)
+        if_right[:2, :2] += by_place
     return SeenPiece(
         setup.colours[best],
         guess.size.name,
@@ -95,4 +99,5 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         pose_probability=one.probability,
         on=on,
         rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
+        if_right=if_right,
     )

@@ -208,7 +208,8 @@ def _reading(spot: Spot) -> Reading:
         for one, weight in zip(spot.tried, weights, strict=True)
         if one is best or weight >= 1 - SURE
     )
-    return replace(told, covariance=covariance, under=None if spot.under is None else _reading(spot.under), rivals=tuple(rivals))
+    under = None if spot.under is None else _reading(spot.under)
+    return replace(told, covariance=covariance, under=under, rivals=tuple(rivals), if_right=told.covariance)
 
 
 def _share(spot: Spot, weights: Array, one: Tried, of: Callable[[Tried], object]) -> float:

@@ -12,7 +12,8 @@ from vision.hypothesis import Hypothesis
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of its being there in this pose, of
-    its size, and (c,) of the table's colours; `under` is the piece that it stands on, `rivals` what else it may be, the likeliest first."""
+    its size, and (c,) of the table's colours; `under` is the piece that it stands on, `rivals` what else it may be, the likeliest first.
+    `covariance` is with the doubt about what it is, `if_right` (3, 3) without; None where that is all the doubt there is."""
 
     guess: Hypothesis
     covariance: Array
@@ -21,6 +22,7 @@ class Reading:
     chances: Array
     under: Reading | None = None
     rivals: tuple[Reading, ...] = ()
+    if_right: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,15 @@ Distance is the least clearance of the two solids (ruling ice_boule.1).  Its sta
 propagation of both pieces' covariances: moving a piece changes the gap by the normal at the nearest points, turning it
 by that normal times the lever arm about `base_mm`.  Two gaps share the error of the target, so their difference is
 propagated jointly: what the target's error does to both cancels (ruling ice_boule.2).
+
+A piece of which it is in doubt how it lies, or its size, is measured as each thing that it may be: a call stands that stands in every way.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -31,8 +34,8 @@ class Gap:
 
     `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are the nearest points, on
     the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm, y_mm, heading_deg) of the piece, `target_slope`
-    that of the target.  `reach_mm` is how far the gap may be off if the pose or size that was read is wrong; 0 where both
-    are sure.
+    that of the target.  `ways` are the gaps that it has by all that the piece may be, where that is in doubt and known; `reach_mm` is how
+    far it may be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.
     """
 
     index: int
@@ -44,6 +47,7 @@ class Gap:
     slope: Array
     target_slope: Array
     reach_mm: float
+    ways: tuple[Gap, ...] = ()
 
     @property
     def touching(self) -> bool:
@@ -103,7 +107,8 @@ def clearly_nearer(a: Gap, b: Gap, target: SeenPiece) -> bool:
     """Is `a` nearer than `b` beyond doubt?  A piece that surely stands on the target is nearer than any other."""
     if a.on_target or b.on_target:
         return a.on_target and not b.on_target and a.reach_mm == 0
-    return b.mm - a.mm - a.reach_mm - b.reach_mm > Z95 * difference_sigma_mm(a, b, target)
+    ways = product(a.ways or (a,), b.ways or (b,))
+    return all(far.mm - near.mm - near.reach_mm - far.reach_mm > Z95 * difference_sigma_mm(near, far, target) for near, far in ways)
 
 
 def measurement_document(measured: Measurement | CannotSee) -> dict[str, Any]:
@@ -150,13 +155,32 @@ def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
 def _gap(seen: Observation, index: int, target: SeenPiece) -> Gap:
     piece = seen.pieces[index]
     on_target = piece.on is not None and seen.pieces[piece.on] is target
+    gap = _gap_of(index, piece, target, on_target, _reach_mm(piece))
+    if on_target or not gap.reach_mm or not (every := _all_that_it_may_be(piece)):
+        return gap
+    ways = tuple(_gap_of(index, one, target, False, 0.0) for one in every)
+    sigma_mm = math.hypot(max(one.sigma_mm for one in ways), max(abs(one.mm - gap.mm) for one in ways))
+    return replace(gap, reach_mm=0.0, ways=ways, sigma_mm=sigma_mm)
+
+
+def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
+    """A piece of doubtful pose or size as each thing that it may be; nothing where that is not all known."""
+    every = (*reversed(piece.rivals), piece)
+    poses = {(one.pose, float(one.solid.vertices_mm[:, 2].min())): one.pose_probability for one in every}
+    sizes = {one.size: one.size_probability for one in every}
+    if piece.if_right is None or min(sum(poses.values()), sum(sizes.values())) < SURE:
+        return ()
+    return (replace(piece, covariance=piece.if_right), *piece.rivals)
+
+
+def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, on_target: bool, reach_mm: float) -> Gap:
     nearest = clearance(piece.solid, target.solid)
     points = (nearest.a_mm, nearest.b_mm)
     normal, at_piece, at_target = _opening(piece.solid, target.solid, nearest)
     slope, target_slope = _slope(normal, at_piece, piece), -_slope(normal, at_target, target)
     sigma_mm = math.sqrt(_variance(slope, piece) + _variance(target_slope, target))
     mm = 0.0 if on_target else nearest.mm
-    return Gap(index, piece, mm, sigma_mm, on_target, points, slope, target_slope, _reach_mm(piece))
+    return Gap(index, piece, mm, sigma_mm, on_target, points, slope, target_slope, reach_mm)
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
