@@ -176,8 +176,8 @@ class Look:
         )
 
     def strangers(self, matched: Mapping[int, str]) -> list[int]:
-        """Indexes of pyramids that surely stand there and match nothing."""
-        return [k for k, piece in enumerate(self.now.pieces) if k not in matched and stands(piece)]
+        """Indexes of pyramids that surely stand there and match nothing; of what is of no sure colour it is not sure that it is one."""
+        return [k for k, piece in enumerate(self.now.pieces) if k not in matched and stands(piece) and piece.colour_probability >= SURE]
 
     def _swapped(self, name: str, now: SeenPiece) -> bool:
         """Was it surely read as what it is before, and as something else now?"""

@@ -67,6 +67,17 @@ def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
     assert verdict.moves == ("AS:a1-b2",)
 
 
+@pytest.mark.parametrize(("colour_probability", "kind"), [(1.0, OutOfSync), (0.7, Waiting)])
+def test_nobody_is_held_to_what_may_be_print_beside_a_pyramid(pond, tables, colour_probability, kind):
+    """Where all pyramids of a size are known to be elsewhere or gone: a sure one is another set's."""
+    state, table = pond(line())
+    before, seen = table.seen(), table.seen()
+    first = seen.pieces[0]
+    print_ = replace(first, colour="blue", size="D", base_mm=first.base_mm + np.array([0.0, 14.0]), colour_probability=colour_probability)
+    verdict = game.judge(state, replace(seen, pieces=(*seen.pieces, print_)), before, table.board)
+    assert isinstance(verdict, kind), verdict
+
+
 def test_a_misread_pyramid_is_known_by_where_it_stood(pond):
     """The picture takes AC for a lying B; that is what it takes it for as long as it stands there."""
     state, table = pond(line())
