@@ -68,7 +68,7 @@ def test_only_a_legal_move_explains_an_unsure_size(pond, tables):
 
 
 @pytest.mark.parametrize(("colour_probability", "kind"), [(1.0, OutOfSync), (0.7, Waiting)])
-def test_nobody_is_held_to_what_may_be_print_beside_a_pyramid(pond, tables, colour_probability, kind):
+def test_nobody_is_held_to_what_may_be_print_beside_a_pyramid(pond, colour_probability, kind):
     """Where all pyramids of a size are known to be elsewhere or gone: a sure one is another set's."""
     state, table = pond(line())
     before, seen = table.seen(), table.seen()
