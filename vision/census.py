@@ -99,6 +99,16 @@ def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
     return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(one.size.base_mm, other.size.base_mm)
 
 
+def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], list[Spot]]:
+    """The spots, the surest first, with the colours and sizes that pieces of the game may have together, and those on the board beyond the
+    number of pieces that a colour has."""
+    setup = photo.setup
+    if setup.game.pieces != "piecepack":
+        return as_many_as_there_are(spots, setup)
+    spots, beyond = as_many_as_there_are(one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup), setup)
+    return one_of_each_size(spots, setup.colours), beyond
+
+
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
     """The spots, the surest first, and those on the board beyond the number of pieces that a colour has.
 
@@ -169,10 +179,16 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
 
 def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
     """What speaks for each colour and size (p,), as a logarithm."""
-    best = {one.guess.size.name: one.evidence for one in reversed(spot.tried)}
-    untried = min(best.values()) - UNTRIED
+    best = _by_size(spot)
+    untried = min(one.evidence for one in best.values()) - UNTRIED
+    sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
     colours = np.where(spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN)
-    return np.array([colours[colour] + best.get(size, untried) for colour, size in pairs]) - spot.tried[0].evidence
+    return np.array([colours[colour] + sizes[name] for colour, name in pairs]) - spot.tried[0].evidence
+
+
+def _by_size(spot: Spot) -> dict[str, Tried]:
+    """Of each size that was tried the likeliest."""
+    return {one.guess.size.name: one for one in reversed(spot.tried)}
 
 
 def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
@@ -189,7 +205,7 @@ def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
     by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
     for colour in range(len(colours)):
         mine = np.flatnonzero(by_colour == colour)
-        best = [{one.guess.size.name: one for one in reversed(spots[k].tried)} for k in mine]
+        best = [_by_size(spots[k]) for k in mine]
         names = sorted({name for of in best for name in of})
         if not 1 < len(mine) <= len(names):
             continue

@@ -79,13 +79,7 @@ def _seen(readings: list[Reading], photo: Photo) -> tuple[SeenPiece, ...]:
 
 def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenPiece:
     guess, best = one.guess, int(one.chances.argmax())
-    covariance = as_told(one.covariance[:3, :3])
-    size_known = size_told(guess.size, setup.sizes, covariance)
-    covariance[:2, :2] += by_place
-    if_right = None
-    if one.if_right is not None:
-        if_right = as_told(one.if_right)
-        if_right[:2, :2] += by_place
+    left_by_edges = as_told(one.covariance[:3, :3])
     return SeenPiece(
         setup.colours[best],
         guess.size.name,
@@ -93,11 +87,18 @@ def _piece(one: Reading, on: int | None, by_place: Array, setup: Setup) -> SeenP
         np.array([guess.x_mm, guess.y_mm]),
         guess.heading_deg % REPEATS_DEG[guess.pose],
         guess.solid,
-        covariance,
+        _with_place(left_by_edges, by_place),
         colour_probability=float(one.chances[best]),
-        size_probability=min(one.size_probability, size_known),
+        size_probability=min(one.size_probability, size_told(guess.size, setup.sizes, left_by_edges)),
         pose_probability=one.probability,
         on=on,
         rivals=tuple(_piece(other, on, by_place, setup) for other in one.rivals),
-        if_right=if_right,
+        if_right=None if one.if_right is None else _with_place(as_told(one.if_right), by_place),
     )
+
+
+def _with_place(covariance: Array, by_place: Array) -> Array:
+    """The covariance (3, 3) of a piece with what is not known of the camera's place, (2, 2) mm^2 where the piece is."""
+    told = covariance.copy()
+    told[:2, :2] += by_place
+    return told

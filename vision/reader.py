@@ -16,15 +16,7 @@ from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import POSES, Array, Pose
 from vision.camera import outline_px
-from vision.census import (
-    as_many_as_there_are,
-    habit_of,
-    likeliest_of_one,
-    one_of_each_colour_and_size,
-    one_of_each_size,
-    tried_as_what_is_left,
-    with_one_target,
-)
+from vision.census import as_the_game_has_them, habit_of, likeliest_of_one, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import find_dice, told_die, without_dice
@@ -76,16 +68,12 @@ class TableReader:
         laid = lay_out(sight, photo, still)
         sure = [one for one in laid if one.chance > SURE_CHANCE]
         measured = on_their_edges(sure, photo, known)
-        bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
-        measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
+        if measured.keys() - known.keys():
+            bare = bare_ground(sight, [spot.best for spot in measured.values()], photo)
+            measured = {company: spot if company in known else coloured(spot, bare, sight, photo) for company, spot in measured.items()}
         discs = counters(sight, photo, last.counters if last else ())
         self._last = _Last(last.photo if last else photo, seen, laid, measured, dice, discs)
-        spots = list(measured.values())
-        if setup.game.pieces == "piecepack":
-            spots = one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup)
-        spots, beyond = as_many_as_there_are(spots, setup)
-        if setup.game.pieces == "piecepack":
-            spots = one_of_each_size(spots, setup.colours)
+        spots, beyond = as_the_game_has_them(list(measured.values()), photo)
         if setup.game.target is not None:
             spots = with_one_target(spots, photo)
         pieces = [spot.best for spot in spots]

@@ -155,16 +155,18 @@ def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
 def _gap(seen: Observation, index: int, target: SeenPiece) -> Gap:
     piece = seen.pieces[index]
     on_target = piece.on is not None and seen.pieces[piece.on] is target
-    gap = _gap_of(index, piece, target, on_target, _reach_mm(piece))
-    if on_target or not gap.reach_mm or not (every := _all_that_it_may_be(piece)):
-        return gap
+    reach_mm = _reach_mm(piece)
+    every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
+    if not every:
+        return _gap_of(index, piece, target, on_target, reach_mm)
     ways = tuple(_gap_of(index, one, target, False, 0.0) for one in every)
-    sigma_mm = math.hypot(max(one.sigma_mm for one in ways), max(abs(one.mm - gap.mm) for one in ways))
-    return replace(gap, reach_mm=0.0, ways=ways, sigma_mm=sigma_mm)
+    as_read = ways[0]
+    sigma_mm = math.hypot(max(one.sigma_mm for one in ways), max(abs(one.mm - as_read.mm) for one in ways))
+    return replace(as_read, piece=piece, ways=ways, sigma_mm=sigma_mm)
 
 
 def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
-    """A piece of doubtful pose or size as each thing that it may be; nothing where that is not all known."""
+    """A piece of doubtful pose or size as each thing that it may be, as it was read first; nothing where that is not all known."""
     every = (*reversed(piece.rivals), piece)
     poses = {(one.pose, float(one.solid.vertices_mm[:, 2].min())): one.pose_probability for one in every}
     sizes = {one.size: one.size_probability for one in every}

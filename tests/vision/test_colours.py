@@ -28,11 +28,7 @@ def squared_distance(light, ground, body):
     return least
 
 
-@given(
-    st.lists(lights, min_size=1, max_size=4),
-    st.tuples(lights, lights),
-    st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True),
-)
+@given(st.lists(lights, min_size=1, max_size=4), st.tuples(lights, lights), palettes)
 def test_all_pixels_and_colours_at_once_are_as_each_alone(light, ground, names):
     bodies = tuple(map(palette_body, names))
     told = colour_distances(np.array(light), np.array(ground), bodies)

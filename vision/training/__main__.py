@@ -82,8 +82,8 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
 
     def install(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str) -> None:
-        export(net, example, free_sides, folder / name)
         learned = folder / name
+        export(net, example, free_sides, learned)
         write_whole(DATA / name, learned.read_bytes() if share == 1 else mixed(DATA / name, learned, share).SerializeToString())
 
     if only in (None, "finder"):

@@ -27,9 +27,13 @@ def in_bytes(graph: onnx.GraphProto) -> None:
         if figures.dtype != np.float32 or figures.size <= LARGE:
             kept.append(weights)
             continue
-        names = whole, scales, floats = tuple(f"{weights.name}.{part}" for part in ("whole", "scales", "floats"))
-        kept += [numpy_helper.from_array(part, name) for part, name in zip(_rounded(figures), names, strict=False)]
-        first += [helper.make_node("Cast", [whole], [floats], to=TensorProto.FLOAT), helper.make_node("Mul", [floats, scales], [weights.name])]
+        whole, scales = _rounded(figures)
+        name = weights.name
+        kept += [numpy_helper.from_array(whole, f"{name}.whole"), numpy_helper.from_array(scales, f"{name}.scales")]
+        first += [
+            helper.make_node("Cast", [f"{name}.whole"], [f"{name}.floats"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", [f"{name}.floats", f"{name}.scales"], [name]),
+        ]
     nodes = [*first, *graph.node]
     del graph.initializer[:], graph.node[:]
     graph.initializer.extend(kept)
