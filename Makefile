@@ -18,8 +18,8 @@ endif
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
 
-test: $(VENV)/ready-dev  ## run every test; style and types are tests too
-	@$(BIN)/python -m pytest
+test: $(VENV)/ready-dev  ## run every test, on all cores; style and types are tests too
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 lint: $(VENV)/ready-dev  ## style and types only
 	@$(BIN)/ruff check .

@@ -24,7 +24,7 @@ from referee.cli import main
 @pytest.fixture
 def rinkside(tmp_path, monkeypatch):
     """rinkside(words, settings, input): exit code and output of a command with these settings."""
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "300")
 
     def run(*words, settings=None, keys=""):
         if settings is not None:
