@@ -21,7 +21,7 @@ from scipy.stats import norm, qmc
 
 from table.solids import EDGES, FACES, Array
 from vision.areas import Area, outside
-from vision.hypothesis import STEPS, Hypothesis, looks_at, vertices_mm
+from vision.hypothesis import LEAST_TILT_DEG, STEPS, Hypothesis, looks_at, vertices_mm
 from vision.photo import Photo
 
 REACH_PX, PLACE_PX = 5.0, 0.25
@@ -163,7 +163,8 @@ def snap(guess: Hypothesis, covariance: Array, photo: Photo, hidden_by: list[Arr
             outline = photo.silhouette(here.solid)
             said += taken_in(points, area, outline) / PIXELS_TOGETHER
             inside = area.inside(outline) / PIXELS_TOGETHER
-        mean, spread, evidence = _density(points.jacobian @ root, said, before)
+        room = (here.tilt_deg - LEAST_TILT_DEG, root[3]) if here.pose == "leaning" else None
+        mean, spread, evidence = _density(points.jacobian @ root, said, before, room)
         here = here.at(here.parameters + root @ mean)
         placed = Placed(here, root @ spread @ root.T, evidence + inside)
         if np.abs(points.jacobian @ root @ mean).max() < REACH_PX / 2:
@@ -191,9 +192,9 @@ def _search() -> _Search:
     return _Search(t, ((np.stack(steps, axis=2).reshape(len(t), -1).astype(np.float32), len(steps)), (slope.astype(np.float32), 1)))
 
 
-def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array, float]:
+def _density(jacobian: Array, votes: Array, before: Array, room: tuple[float, Array] | None) -> tuple[Array, Array, float]:
     """Mean (p,) and covariance (p, p) of a move in sigmas, and the log evidence: votes (n, s) of the profiles and a normal prior
-    at `before` (p,).
+    at `before` (p,).  `room` is by how much a piece can be tipped down, in degrees, and how that changes with moves (p,).
 
     Sampled from a Student-like mixture around what is known so far, weighed by importance, again from what that gives.
     """
@@ -212,6 +213,8 @@ def _density(jacobian: Array, votes: Array, before: Array) -> tuple[Array, Array
         place = at_place @ moves.T.astype(np.float32) + np.float32(REACH_PX / PLACE_PX)
         said = cv2.remap(table, place, row, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).sum(axis=0, dtype=float)
         known = -0.5 * ((moves - before) ** 2).sum(axis=1) - proposal
+        if room is not None:
+            known -= 0.5 * np.minimum(room[0] + moves @ room[1], 0.0) ** 2
         heat, weight = _believed(said, known)
         top = float((said + known).max())
         evidence = top + float(np.log(np.exp(said + known - top).mean() * np.prod(np.diag(root))))

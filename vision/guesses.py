@@ -9,7 +9,7 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import POSES, Array, Pose
-from vision.hypothesis import STEPS, Hypothesis, at_origin, cast_down, posed
+from vision.hypothesis import LEAST_TILT_DEG, STEPS, Hypothesis, at_origin, cast_down, posed
 from vision.second_look import TURNED, Looked
 
 ROUNDS = 4
@@ -17,6 +17,8 @@ SLACK = np.array([1e4, 1e4, 1e4, 12.0])
 """What is known of place, heading and tilt before anything is seen, 1 sigma around the start."""
 TILT_DEG = 20.0
 """What is expected of a leaning piece."""
+INSIDE_OUT, AGAINST_INSIDE_OUT = [1, 0, 3, 2, 4], 3.0
+"""A base that is seen the wrong way round, its upper edge for its lower one, as drawings of cubes can be; and what speaks against that."""
 ROBUST = 2.5
 """Vertices farther off than this, in sigmas, are believed less and less: they may be another's."""
 VERTICES_TOGETHER = 2.0
@@ -66,16 +68,28 @@ def _laid_out(
     looked: Sequence[Looked], sizes: Sequence[PieceSize], habit: Array, eye_mm: Array, z_mm: Sequence[float], asked_above: float, at_least: float
 ) -> list[list[Guess]]:
     """Sizes and poses of more than a share, none of which is taken for less than another."""
-    asked: list[tuple[int, Hypothesis, float]] = []
+    asked: list[tuple[Hypothesis, Looked]] = []
+    told: list[tuple[int, float]] = []
     for k, (one, height_mm) in enumerate(zip(looked, z_mm, strict=True)):
         weights = _weights(one, sizes, habit)
         for i, j in np.argwhere(weights >= asked_above):
-            asked.append((k, _start(one, sizes[i], POSES[j], height_mm), float(np.log(max(weights[i, j], at_least)))))
+            asked.append((_start(one, sizes[i], POSES[j], height_mm), one))
+            told.append((k, float(np.log(max(weights[i, j], at_least)))))
     out: list[list[Guess]] = [[] for _ in looked]
-    laid = _laid([start for _, start, _ in asked], [looked[k] for k, _, _ in asked], eye_mm) if asked else []
-    for (k, _, before), guess in zip(asked, laid, strict=True):
+    for (k, before), guess in zip(told, _standing_clear(asked, eye_mm), strict=True):
         out[k].append(replace(guess, evidence=before + guess.evidence))
     return [sorted(some, key=lambda guess: -guess.evidence) for some in out]
+
+
+def _standing_clear(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
+    """Each hypothesis laid on what was seen; one that leans, and would have to reach into the table, also on that seen inside out."""
+    laid = _laid(asked, eye_mm)
+    sunk = [k for k, one in enumerate(laid) if one.guess.pose == "leaning" and one.guess.tilt_deg <= LEAST_TILT_DEG]
+    again = [replace(one, vertices_mm=one.vertices_mm[INSIDE_OUT], sigma_mm=one.sigma_mm[INSIDE_OUT]) for one in (asked[k][1] for k in sunk)]
+    starts = [_start(one, asked[k][0].size, "leaning", asked[k][0].z_mm) for k, one in zip(sunk, again, strict=True)]
+    for k, other in zip(sunk, _laid(list(zip(starts, again, strict=True)), eye_mm), strict=True):
+        laid[k] = max(laid[k], replace(other, evidence=other.evidence - AGAINST_INSIDE_OUT), key=lambda one: one.evidence)
+    return laid
 
 
 def _weights(looked: Looked, sizes: Sequence[PieceSize], habit: Array) -> Array:
@@ -96,14 +110,18 @@ def _start(looked: Looked, size: PieceSize, pose: Pose, z_mm: float) -> Hypothes
     return Hypothesis(size, pose, float(place[0]), float(place[1]), heading, TILT_DEG if pose == "leaning" else 0.0, z_mm)
 
 
-def _laid(starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array) -> list[Guess]:
+def _laid(asked: list[tuple[Hypothesis, Looked]], eye_mm: Array) -> list[Guess]:
     """Each hypothesis with least squares between its vertices and those that were seen (Gauss-Newton, Huber's weights), all at once; only one
     that leans has a tilt to choose."""
+    if not asked:
+        return []
+    starts, looked = zip(*asked, strict=True)
     seen, sigma = _in_order(starts, looked, eye_mm)
     local, z_mm = np.array([at_origin(one.size, one.pose) for one in starts]), np.array([one.z_mm for one in starts])
     begun = np.array([[one.x_mm, one.y_mm, one.heading_deg, one.tilt_deg] for one in starts])
     free = np.ones((len(starts), 1, 4))
-    free[[one.pose != "leaning" for one in starts], :, 3] = 0.0
+    leans = np.array([one.pose == "leaning" for one in starts])
+    free[~leans, :, 3] = 0.0
     here, prior, moves = begun, np.diag(SLACK**-2.0), np.concatenate([np.zeros((1, 4)), np.diag(STEPS)])
     for _ in range(ROUNDS):
         flat = cast_down(posed(local[:, None], here[:, None] + moves, z_mm[:, None]), eye_mm).reshape(len(starts), len(moves), -1)
@@ -114,6 +132,7 @@ def _laid(starts: Sequence[Hypothesis], looked: Sequence[Looked], eye_mm: Array)
         back = scaled.transpose(0, 2, 1)
         information = back @ (scaled * weight[..., None]) + prior
         here = here + np.linalg.solve(information, back @ (weight * off)[..., None] + prior @ (begun - here)[..., None])[..., 0]
+        here[leans, 3] = np.maximum(here[leans, 3], LEAST_TILT_DEG)
     cost = np.where(away < ROBUST, 0.5 * away**2, ROBUST * (away - 0.5 * ROBUST)).sum(axis=1) / VERTICES_TOGETHER
     covariances = VERTICES_TOGETHER * np.linalg.inv(information)
     laid = []

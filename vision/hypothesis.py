@@ -13,6 +13,8 @@ from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, ly
 
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
 """Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
+LEAST_TILT_DEG = 3.0
+"""A piece that leans is tipped up by this at least: what it leans on has some height, and its tip cannot be in the table."""
 _CORNERS = np.array([face[:3] for face in FACES])
 """Three corners (f, 3) of each face."""
 

@@ -20,6 +20,7 @@ from vision.finder import Sight
 from vision.guesses import Guess, doubtful_guesses, guesses
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
+from vision.resting import NEAR_MM, Support, rested
 from vision.second_look import Looked
 from vision.verification import evidence
 
@@ -30,8 +31,10 @@ LEAST_THERE = 0.02
 COVERED, COVERED_WEIGHT = 0.4, 8.0
 """Share of a piece's outline over which the finder sees pieces that speaks neither for it nor against, and the log odds that all
 of it would speak."""
-ALONE, NEAR_MM = 5.0, 4.0
-"""How much speaks against a piece that leans on nothing, with no other nearer than that."""
+ALONE = 5.0
+"""How much speaks against a piece that leans with nothing near to lean on."""
+LAID_MM = 1.0
+"""How well it is known where pieces are before their edges are read, 1 sigma."""
 SAME_BASES, CORE = 0.5, 0.6
 """Two readings nearer than this, in bases, are one piece, and so are two whose cores, of this share of their size, meet."""
 CARD = 1.3
@@ -175,19 +178,35 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
     new = [k for k, company in enumerate(companies) if company not in known]
     asked = [(_supported(laid[k].rivals, [best[j] for j in near[k]]), [outlines[j] for j in near[k]]) for k in new]
     read = dict(zip(new, measured(asked, photo), strict=True))
-    return {
-        company: known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, one.chance)
+    spots = [
+        known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, one.chance)
         for k, (one, company) in enumerate(zip(laid, companies, strict=True))
-    }
+    ]
+    return {company: spots[k] if k not in read else _at_rest(spots[k], [spots[j] for j in near[k]]) for k, company in enumerate(companies)}
+
+
+def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
+    """A place with what may lean there resting on what is near and does not lean itself."""
+    supports = [Support(other.best.solid, other.tried[0].doubt_mm) for other in near if other.best.pose != "leaning"]
+
+    def resting(one: Tried) -> Tried:
+        guess, covariance = rested(one.guess, one.covariance, supports)
+        return replace(one, guess=guess, covariance=covariance)
+
+    return replace(spot, tried=tuple(resting(one) if one.guess.pose == "leaning" else one for one in spot.tried))
 
 
 def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
-    """The rivals, the likeliest first, where a piece that leans has to lean on one that is near."""
-    told = []
-    for one in rivals:
-        alone = one.guess.pose == "leaning" and all(clearance(one.guess.solid, other.solid).mm > NEAR_MM for other in near)
-        told.append(replace(one, evidence=one.evidence - ALONE) if alone else one)
-    return sorted(told, key=lambda one: -one.evidence)
+    """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has to."""
+    supports = [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"]
+
+    def resting(one: Guess) -> Guess:
+        if all(clearance(one.guess.solid, other.solid).mm > NEAR_MM for other in near):
+            return replace(one, evidence=one.evidence - ALONE)
+        guess, covariance = rested(one.guess, one.covariance, supports)
+        return replace(one, guess=guess, covariance=covariance)
+
+    return sorted((resting(one) if one.guess.pose == "leaning" else one for one in rivals), key=_against)
 
 
 def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:
@@ -275,7 +294,7 @@ def on_edges(rivals: list[Guess], photo: Photo, hidden_by: list[Array], around: 
     return tuple(sorted(tried, key=_against))
 
 
-def _against(one: Tried) -> float:
+def _against(one: Guess | Tried) -> float:
     return -one.evidence
 
 

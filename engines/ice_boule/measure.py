@@ -5,7 +5,8 @@ propagation of both pieces' covariances: moving a piece changes the gap by the n
 by that normal times the lever arm about `base_mm`.  Two gaps share the error of the target, so their difference is
 propagated jointly: what the target's error does to both cancels (ruling ice_boule.2).
 
-A piece of which it is in doubt how it lies, or its size, is measured as each thing that it may be: a call stands that stands in every way.
+A piece that leans, with nothing but the target near, leans on the target and so touches it.  One of which it is in doubt how it lies, or its
+size, is measured as each thing that it may be: a call stands that stands in every way.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ Z95 = 1.96
 """Standard deviations either side that hold 95 % of a normal distribution."""
 _PART_MM = 0.01
 """Solids that overlap are drawn apart until they are this far apart, to learn which way their gap would open."""
+LEANED_ON_MM, CONTACT_MM = 4.0, 0.1
+"""A piece that leans leans on what is read within the first of it; that they touch is known to the second, 1 sigma."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,10 +159,11 @@ def _gap(seen: Observation, index: int, target: SeenPiece) -> Gap:
     piece = seen.pieces[index]
     on_target = piece.on is not None and seen.pieces[piece.on] is target
     reach_mm = _reach_mm(piece)
+    others = [one for one in seen.pieces if one is not piece and one is not target]
     every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
     if not every:
-        return _gap_of(index, piece, target, on_target, reach_mm)
-    ways = tuple(_gap_of(index, one, target, False, 0.0) for one in every)
+        return _gap_of(index, piece, target, others, on_target, reach_mm)
+    ways = tuple(_gap_of(index, one, target, others, False, 0.0) for one in every)
     as_read = ways[0]
     sigma_mm = math.hypot(max(one.sigma_mm for one in ways), max(abs(one.mm - as_read.mm) for one in ways))
     return replace(as_read, piece=piece, ways=ways, sigma_mm=sigma_mm)
@@ -175,14 +179,24 @@ def _all_that_it_may_be(piece: SeenPiece) -> tuple[SeenPiece, ...]:
     return (replace(piece, covariance=piece.if_right), *piece.rivals)
 
 
-def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, on_target: bool, reach_mm: float) -> Gap:
+def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, others: list[SeenPiece], on_target: bool, reach_mm: float) -> Gap:
     nearest = clearance(piece.solid, target.solid)
     points = (nearest.a_mm, nearest.b_mm)
+    if _leans_on(piece, nearest.mm, others):
+        still = np.zeros(3)  # it moves with the target
+        return Gap(index, piece, 0.0, CONTACT_MM, on_target, points, still, still, reach_mm)
     normal, at_piece, at_target = _opening(piece.solid, target.solid, nearest)
     slope, target_slope = _slope(normal, at_piece, piece), -_slope(normal, at_target, target)
     sigma_mm = math.sqrt(_variance(slope, piece) + _variance(target_slope, target))
     mm = 0.0 if on_target else nearest.mm
     return Gap(index, piece, mm, sigma_mm, on_target, points, slope, target_slope, reach_mm)
+
+
+def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bool:
+    """Does a piece lean on the target, from which it was read `target_mm`, and on nothing else?"""
+    if piece.pose != "leaning" or target_mm > LEANED_ON_MM:
+        return False
+    return all(clearance(piece.solid, other.solid).mm > LEANED_ON_MM for other in others)
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:

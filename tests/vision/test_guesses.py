@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.guesses import MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses
+from vision.guesses import INSIDE_OUT, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses
 from vision.hypothesis import Hypothesis, cast_down
 from vision.second_look import Looked
 
@@ -41,6 +41,18 @@ def test_exact_vertices_give_back_the_piece(size, pose, x, y, heading, tilt, tur
     assert np.abs(best.guess.away_from(truth)[:2]).max() < place_mm
     assert abs(best.guess.away_from(truth)[2]) < turn_deg
     assert np.linalg.eigvalsh(best.covariance).min() > 0
+
+
+@given(st.sampled_from(SIZES), st.floats(0, 360), st.floats(33, 45))
+def test_a_base_seen_inside_out_is_turned_where_the_tip_would_be_in_the_table(size, heading, tilt):
+    """From straight above, the upper edge of the base is where the lower one of a piece that is tipped down by as much would be."""
+    truth = Hypothesis(size, "leaning", EYE[0], EYE[1], heading, tilt)
+    looked = looked_at(truth, poses=[1e-6, 1e-6, 1.0])
+    for order in (list(range(5)), INSIDE_OUT):
+        best = guesses([dataclasses.replace(looked, vertices_mm=looked.vertices_mm[order])], [size], EVEN, EYE, [0.0])[0][0]
+        assert best.guess.pose == "leaning"
+        assert np.abs(best.guess.away_from(truth)[:2]).max() < 2.0
+        assert best.guess.tilt_deg == pytest.approx(tilt, abs=5.0)
 
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])

@@ -229,3 +229,35 @@ def test_something_unread_on_the_table_leaves_the_call_open(tables):
     blind = measure(replace(table, unread_mm=(np.array([320.4, 210.0]),)), "green")
     assert blind.too_close
     assert blind.doubts == ("Something at (320, 210) mm could not be read.",)
+
+
+def leaning(tables, gap_mm, **other):
+    """A blue piece that leans, read `gap_mm` from the target, which is not well known."""
+    return replace(tables.beside("blue", gap_mm, sigma_mm=3.0), pose="leaning", **other)
+
+
+@pytest.mark.parametrize("read_mm", [0.0, 0.4, 3.5])
+def test_what_leans_on_the_target_touches_it(tables, read_mm):
+    found = measure(tables.seen(tables.target(), leaning(tables, read_mm), tables.beside("yellow", 2.0, 180)), "green")
+    gap, other = found.gaps
+    assert (gap.piece.colour, gap.mm, gap.touching) == ("blue", 0.0, True)
+    assert gap.sigma_mm < 0.2
+    assert found.nearer(0, 1)
+    assert not found.too_close
+    assert other.mm == pytest.approx(2.0)
+
+
+def test_what_may_lean_on_something_else_is_measured_as_it_was_read(tables):
+    piece = leaning(tables, 1.0)
+    beside = replace(tables.beside("yellow", 0.0), solid=Solid(piece.solid.vertices_mm + np.array([0.0, 0.0, 3.0])))
+    gaps = measure(tables.seen(tables.target(), piece, beside), "green").gaps
+    (gap,) = (gap for gap in gaps if gap.piece is piece)
+    assert gap.mm == pytest.approx(1.0)
+    assert gap.sigma_mm > 2.5
+    (far,) = measure(tables.seen(tables.target(), leaning(tables, 6.0)), "green").gaps
+    assert far.mm == pytest.approx(6.0)
+
+
+def test_what_may_not_lean_may_not_touch(tables):
+    found = measure(tables.seen(tables.target(), leaning(tables, 1.0, pose_probability=0.8), tables.beside("yellow", 2.0, 180)), "green")
+    assert found.too_close
