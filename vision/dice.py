@@ -1,14 +1,16 @@
 """A six-sided die in the dice corner: where it lies flat, and the pips on its top; or why nothing is read.
 
-The corner is laid flat in the plane of the die's top, in which a die that lies flat shows a square of known size.  Such squares are
-looked for by their edges; where the edges of a whole cube agree with the picture, a small network looks whether a die lies flat there, and how many
-pips it shows.  Nothing is guessed: what is not plainly one of six is not read.
+The corner is laid flat in the plane of the die's top.  The edges that a cube of known size would show are looked for there; where they agree
+with the picture, a small network looks whether a die lies flat there, and how many pips it shows.  Nothing is guessed: what is not plainly one of
+six is not read.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 
 import cv2
 import numpy as np
@@ -25,12 +27,14 @@ from vision.doubt import SIGMAS_A_MEDIAN
 from vision.photo import Photo
 
 COARSE, FINE = 20, 40
-"""Pixels of the flat view to an edge of the die: where squares are looked for, and where they are measured."""
+"""Pixels of the flat view to an edge of the die: where dice are looked for, and where they are measured."""
 TURN_STEP_DEG = 6
-TRIED, APART = 6, 0.15
-"""So many squares are measured, the likeliest; those nearer to one another than this, in edges of the die, are one."""
+ALIKE = 5
+"""Dice so far from one another, in their edges, are seen from the same side."""
+TRIED, APART = 4, 0.15
+"""So many places are measured, the likeliest; those nearer to one another than this, in edges of the die, are one."""
 WORTH = 0.4
-"""A square is not measured where less of a die's edges, 0 to 1, are seen near by."""
+"""A place is not measured where less of a die's edges, 0 to 1, are seen near by."""
 MAYBE = 0.4
 """How well a die has to agree with the edges of the picture, 0 to 1, to be looked at."""
 EDGES_COUNT, USUAL = 6.0, 0.75
@@ -90,7 +94,7 @@ def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, T
     """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the view of it."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    return lying_flat(squares(coarse, photo, corner, inside(coarse, corner), TRIED), edges, MAYBE), edges, fine
+    return lying_flat(likely_cubes(coarse, photo, corner, inside(coarse, corner), TRIED), edges, MAYBE), edges, fine
 
 
 def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cube]:
@@ -104,28 +108,44 @@ def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cub
     return kept
 
 
-def squares(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.bool_], most: int) -> list[Cube]:
-    """Where the top of a die may be, of pixels (h, w), the likeliest first, so many at most: four lines at the right distance."""
-    lines = _lines(view)
-    h, w = view.shown.shape[:2]
+def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.bool_], most: int) -> list[Cube]:
+    """Where a die may lie flat, of pixels (h, w), the likeliest first, so many at most: by the edges that it would show, wherever it is."""
+    lines, z_mm, eye_mm = _lines(view), level_mm(photo, corner), photo.camera.eye_mm
+    h, w = where.shape
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
-    for turn_deg in range(0, 90, TURN_STEP_DEG):
-        sides = []
-        for normal_deg in (turn_deg, turn_deg + 90):
-            across = COARSE / 2 * np.array([np.cos(np.radians(normal_deg)), np.sin(np.radians(normal_deg))])
-            for side in (1, -1):
-                moved = np.array([[1, 0, -side * across[0]], [0, 1, side * across[1]]], np.float32)
-                sides.append(cv2.warpAffine(lines[normal_deg], moved, (w, h)))
-        # The side of a top towards another face that is as bright can hardly be seen: the weakest counts half.
-        ordered = np.sort(np.stack(sides), axis=0)
-        score = ordered[1:].sum(axis=0) + 0.5 * ordered[0]
-        turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
+    for top, left in product(range(0, h, ALIKE * COARSE), range(0, w, ALIKE * COARSE)):
+        here = np.s_[top : top + ALIKE * COARSE, left : left + ALIKE * COARSE]
+        if not where[here].any():
+            continue
+        rows, columns = where[here].shape
+        middle_mm = view.start_mm + view.step_mm * np.array([left + columns / 2, -top - rows / 2])
+        for turn_deg in range(0, 90, TURN_STEP_DEG):
+            cube = Cube(middle_mm, float(turn_deg), corner.edge_mm, z_mm, eye_mm)
+            score = _seen_of(cube, lines, view.step_mm, (left, top), (columns, rows))
+            turns[here], best[here] = np.where(score > best[here], np.float32(turn_deg), turns[here]), np.maximum(score, best[here])
     peaks = (best == cv2.dilate(best, np.ones((5, 5)))) & where
-    rows, columns = np.nonzero(peaks)
-    order = np.argsort(-best[rows, columns])[:most]
-    places = view.start_mm + view.step_mm * np.column_stack([columns, -rows])[order]
-    z_mm, eye_mm = level_mm(photo, corner), photo.camera.eye_mm
-    return [Cube(place, float(turns[rows[k], columns[k]]), corner.edge_mm, z_mm, eye_mm) for k, place in zip(order, places, strict=True)]
+    peak_rows, peak_columns = np.nonzero(peaks)
+    order = np.argsort(-best[peak_rows, peak_columns])[:most]
+    places = view.start_mm + view.step_mm * np.column_stack([peak_columns, -peak_rows])[order]
+    return [Cube(place, float(turns[peak_rows[k], peak_columns[k]]), corner.edge_mm, z_mm, eye_mm) for k, place in zip(order, places, strict=True)]
+
+
+def _seen_of(
+    cube: Cube, lines: dict[int, NDArray[np.float32]], step_mm: float, start_px: tuple[int, int], size_px: tuple[int, int]
+) -> NDArray[np.float32]:
+    """How much is seen of the edges of a die if it were at each pixel of a part of a view instead.
+
+    Edges between faces that are as bright can hardly be seen: the weakest count nothing.
+    """
+    starts, ends = cube.seen_edges()
+    seen = []
+    for start, end in zip(starts, ends, strict=True):
+        across, up = ((start + end) / 2 - cube.middle_mm) / step_mm
+        normal_deg = math.degrees(math.atan2(*(end - start)[::-1])) + 90
+        line = lines[round(normal_deg / TURN_STEP_DEG) * TURN_STEP_DEG % 180]
+        moved = np.array([[1, 0, start_px[0] + across], [0, 1, start_px[1] - up]], np.float32)
+        seen.append(cv2.warpAffine(line, moved, size_px, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP))
+    return np.asarray(np.sort(np.stack(seen), axis=0)[len(seen) // 4 :].mean(axis=0), np.float32)
 
 
 def _lines(view: TopView) -> dict[int, NDArray[np.float32]]:

@@ -16,7 +16,7 @@ from table.observation import SeenDie
 from table.setup import CoverDice, DiceCorner
 from table.solids import Array, convex_hull
 from vision.changes import changed
-from vision.dice import COARSE, FINE, inside, lying_flat, squares
+from vision.dice import COARSE, FINE, inside, likely_cubes, lying_flat
 from vision.dice_cube import Cube, edge_map
 from vision.dice_view import TopView, level_mm, top_view
 from vision.finder import Sight
@@ -25,7 +25,7 @@ from vision.photo import SUB_BITS, Photo
 from vision.reference import SIGMAS, EmptyTable
 
 TRIED = 16
-"""So many squares are measured, the likeliest."""
+"""So many places are measured, the likeliest."""
 AGREES = 0.65
 """How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in a corner."""
 COVERS = 0.6
@@ -46,7 +46,7 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
     dice: list[Cube] = []
-    for die in lying_flat(squares(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES):
+    for die in lying_flat(likely_cubes(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
         if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)

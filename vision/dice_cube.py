@@ -113,13 +113,19 @@ class Cube:
 
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
-        starts, ends = self._edges()
+        starts, ends = self.seen_edges()
         ways = ends - starts
         lengths = np.hypot(ways[:, 0], ways[:, 1])
-        long = lengths > LEAST_LENGTH * self.edge_mm
-        starts, ways, lengths = starts[long], ways[long], lengths[long]
         agreed = edges.agreement(starts[:, None] + SHARES * ways[:, None], ways, reach_px).sum(axis=1)
         return float(agreed @ lengths) / SAMPLES / float(lengths.sum())
+
+    def seen_edges(self) -> tuple[Array, Array]:
+        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top, but for those seen short."""
+        cast, seen = self._cast()
+        first, second = _edges_of(seen)
+        ways = cast[second] - cast[first]
+        long = np.hypot(ways[:, 0], ways[:, 1]) > LEAST_LENGTH * self.edge_mm
+        return cast[first[long]], cast[second[long]]
 
     def outline(self) -> Array:
         """Outline (n, 2), counter-clockwise, of what it hides of z = 0 from the eye."""
@@ -145,12 +151,6 @@ class Cube:
         seen = tuple(sign * away[axis] > self.edge_mm / 2 for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         return self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None], seen
-
-    def _edges(self) -> tuple[Array, Array]:
-        """The ends, (n, 2) each, of the edges of all faces that look to the eye, cast on to the plane of the top."""
-        cast, seen = self._cast()
-        first, second = _edges_of(seen)
-        return cast[first], cast[second]
 
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:
