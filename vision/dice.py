@@ -94,7 +94,7 @@ def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, T
     """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the view of it."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    return lying_flat(likely_cubes(coarse, photo, corner, inside(coarse, corner), TRIED), edges, MAYBE), edges, fine
+    return lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE), edges, fine
 
 
 def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cube]:
@@ -108,9 +108,10 @@ def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cub
     return kept
 
 
-def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray[np.bool_], most: int) -> list[Cube]:
-    """Where a die may lie flat, of pixels (h, w), the likeliest first, so many at most: by the edges that it would show, wherever it is."""
-    lines, z_mm, eye_mm = _lines(view), level_mm(photo, corner), photo.camera.eye_mm
+def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner) -> list[Cube]:
+    """Where a die may lie flat in a corner, the likeliest first: by the edges that it would show, wherever it is."""
+    where = inside(view, corner)
+    lines, z_mm, eye_mm = lines_in(view), level_mm(photo, corner), photo.camera.eye_mm
     h, w = where.shape
     best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
     for top, left in product(range(0, h, ALIKE * COARSE), range(0, w, ALIKE * COARSE)):
@@ -123,11 +124,18 @@ def likely_cubes(view: TopView, photo: Photo, corner: DiceCorner, where: NDArray
             cube = Cube(middle_mm, float(turn_deg), corner.edge_mm, z_mm, eye_mm)
             score = _seen_of(cube, lines, view.step_mm, (left, top), (columns, rows))
             turns[here], best[here] = np.where(score > best[here], np.float32(turn_deg), turns[here]), np.maximum(score, best[here])
-    peaks = (best == cv2.dilate(best, np.ones((5, 5)))) & where
-    peak_rows, peak_columns = np.nonzero(peaks)
-    order = np.argsort(-best[peak_rows, peak_columns])[:most]
-    places = view.start_mm + view.step_mm * np.column_stack([peak_columns, -peak_rows])[order]
-    return [Cube(place, float(turns[peak_rows[k], peak_columns[k]]), corner.edge_mm, z_mm, eye_mm) for k, place in zip(order, places, strict=True)]
+    return at_peaks(best, turns, where, view, photo, corner)[:TRIED]
+
+
+def at_peaks(
+    score: NDArray[np.float32], turns_deg: NDArray[np.float32], where: NDArray[np.bool_], view: TopView, photo: Photo, corner: DiceCorner
+) -> list[Cube]:
+    """Dice where a score (h, w) of pixels is higher than around, turned as it says there, the highest first."""
+    rows, columns = np.nonzero((score == cv2.dilate(score, np.ones((5, 5)))) & where)
+    order = np.argsort(-score[rows, columns])
+    places = view.start_mm + view.step_mm * np.column_stack([columns, -rows])[order]
+    z_mm, eye_mm = level_mm(photo, corner), photo.camera.eye_mm
+    return [Cube(place, float(turns_deg[rows[k], columns[k]]), corner.edge_mm, z_mm, eye_mm) for k, place in zip(order, places, strict=True)]
 
 
 def _seen_of(
@@ -148,7 +156,7 @@ def _seen_of(
     return np.asarray(np.sort(np.stack(seen), axis=0)[len(seen) // 4 :].mean(axis=0), np.float32)
 
 
-def _lines(view: TopView) -> dict[int, NDArray[np.float32]]:
+def lines_in(view: TopView) -> dict[int, NDArray[np.float32]]:
     """By the direction across them in degrees: how much of a line as long as a die's edge runs through each pixel, (h, w) 0..1."""
     length = round(SIDE_SHARE * COARSE)
     lines = {}

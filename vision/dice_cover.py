@@ -16,7 +16,7 @@ from table.observation import SeenDie
 from table.setup import CoverDice, DiceCorner
 from table.solids import Array, convex_hull
 from vision.changes import changed
-from vision.dice import COARSE, FINE, inside, likely_cubes, lying_flat
+from vision.dice import COARSE, FINE, TURN_STEP_DEG, at_peaks, inside, lines_in, lying_flat
 from vision.dice_cube import Cube, edge_map
 from vision.dice_view import TopView, level_mm, top_view
 from vision.finder import Sight
@@ -25,7 +25,7 @@ from vision.photo import SUB_BITS, Photo
 from vision.reference import SIGMAS, EmptyTable
 
 TRIED = 16
-"""So many places are measured, the likeliest."""
+"""So many squares are measured, the likeliest."""
 AGREES = 0.65
 """How well a die has to agree with the picture, 0 to 1: between nests more looks like a die than in a corner."""
 COVERS = 0.6
@@ -46,11 +46,33 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
     dice: list[Cube] = []
-    for die in lying_flat(likely_cubes(coarse, photo, board, inside(coarse, board), TRIED), edges, AGREES):
+    for die in lying_flat(_squares(coarse, photo, board, inside(coarse, board)), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
         if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)
     return dice
+
+
+def _squares(view: TopView, photo: Photo, board: DiceCorner, where: NDArray[np.bool_]) -> list[Cube]:
+    """Where the top of a die may be, of pixels (h, w), the likeliest first: four lines at the right distance.
+
+    The other edges of a cube say little here: those of a lying nest look like them.
+    """
+    lines = lines_in(view)
+    h, w = view.shown.shape[:2]
+    best, turns = np.zeros((h, w), np.float32), np.zeros((h, w), np.float32)
+    for turn_deg in range(0, 90, TURN_STEP_DEG):
+        sides = []
+        for normal_deg in (turn_deg, turn_deg + 90):
+            across = COARSE / 2 * np.array([np.cos(np.radians(normal_deg)), np.sin(np.radians(normal_deg))])
+            for side in (1, -1):
+                moved = np.array([[1, 0, -side * across[0]], [0, 1, side * across[1]]], np.float32)
+                sides.append(cv2.warpAffine(lines[normal_deg], moved, (w, h)))
+        # The side of a top towards another face that is as bright can hardly be seen: the weakest counts half.
+        ordered = np.sort(np.stack(sides), axis=0)
+        score = ordered[1:].sum(axis=0) + 0.5 * ordered[0]
+        turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
+    return at_peaks(best, turns, where, view, photo, board)[:TRIED]
 
 
 def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
