@@ -91,9 +91,9 @@ def read_table(seed: int, count: int) -> tuple[Counter[tuple[str, str]], list[st
         camera = locate(image, setup)
         if not isinstance(camera, Camera):
             continue
-        start = time.perf_counter()
+        start = time.process_time()
         read = read_dice(Photo(image, camera, setup))
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
         said = _said(read, top)
         tally[kind, said] += 1
         if said != {"lies flat": "right number", "none": "nothing"}.get(kind, "refused"):
@@ -148,7 +148,7 @@ tried: until they have, look at what the panel says of every roll.
 {rows}
 
 Of dice that lie flat {right:.1%} are read, {wrong:.1%} wrongly; the rest are refused, and people roll again or type the number in. Of those that
-are cocked {cocked:.1%} pass for lying flat. A reading takes {ms:.0f} ms in the middle on one core, once a roll.
+are cocked {cocked:.1%} pass for lying flat. A reading takes {ms:.0f} ms of a processor in the middle, once a roll.
 
 A die is heard as an electronic one is, once a roll: while the game waits for a number, everything is at rest, and the die lies elsewhere than it
 did. What lies there when play begins, and a die that is moved while nobody is to roll, is no roll. Whoever might fire and does not says so before
