@@ -17,7 +17,7 @@ from vision.areas import Area, area
 from vision.close_look import look_closely
 from vision.edges import snap
 from vision.finder import Sight
-from vision.guesses import Guess, doubtful_guesses, guesses
+from vision.guesses import Guess, doubtful_guesses, guesses, lying_on_its_side
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
 from vision.resting import NEAR_MM, Support, rested
@@ -33,6 +33,9 @@ COVERED, COVERED_WEIGHT = 0.4, 8.0
 of it would speak."""
 ALONE = 5.0
 """How much speaks against a piece that leans with nothing near to lean on."""
+MISFIT = 3.0
+"""Below these log odds of the verification a piece that seems to stand may lie with its base to the camera: of 3,288 drawn and photographed pieces
+10 of 3,194 above them were read in another pose than theirs, and 45 of 94 below."""
 LAID_MM = 1.0
 """How well it is known where pieces are before their edges are read, 1 sigma."""
 SAME_BASES, CORE = 0.5, 0.6
@@ -65,6 +68,8 @@ class Laid:
         return self.rivals[0].guess
 
 
+Asked = tuple[list[Guess], list[Array]]
+"""What may be at a place, the likeliest first, and outlines (n, 2) px of what may hide it."""
 Look = tuple[Hypothesis, Array]
 """Where a close look has a piece, and the covariance (3, 3) of that."""
 Company = tuple[Laid, ...]
@@ -73,11 +78,13 @@ Company = tuple[Laid, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
-    """A size and pose at the place that its edges give it, and the logarithm of what speaks for it."""
+    """A size and pose at the place that its edges give it, and the logarithm of what speaks for it; `fit` is what the verification says of it,
+    in log odds, if it was asked."""
 
     guess: Hypothesis
     covariance: Array
     evidence: float
+    fit: float | None = None
 
     @property
     def doubt_mm(self) -> float:
@@ -221,12 +228,13 @@ def _ground_mm(looked: Looked, photo: Photo) -> float:
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
-def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list[tuple[Tried, ...]]:
+def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
     """The rivals of each place, which outlines (n, 2) px may hide, where their edges are, the likeliest first.  Where edges leave doubt about
     the likeliest, a close look has a say, and where doubt is left then, the areas beside the edges too.
 
     The close look is two: one more from where the first has the piece.  The less there is to correct, the better a look does it."""
     tried = _verified([on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo)
+    asked, tried = _also_on_their_sides(asked, tried, photo)
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
     first = look_closely([tried[k][0].guess for k in unclear], photo)
     looks = dict(zip(unclear, look_closely([guess for guess, _ in first], photo), strict=True))
@@ -236,23 +244,40 @@ def measured(asked: list[tuple[list[Guess], list[Array]]], photo: Photo) -> list
     ]
 
 
+def _also_on_their_sides(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
+    """The rivals of each place and what came of them, with pieces that lie with their bases to the camera where one that stands does not fit."""
+    misfits = {}
+    for k, ((rivals, hidden_by), (best, *_)) in enumerate(zip(asked, tried, strict=True)):
+        stands = next((one for one in rivals if one.guess.pose == "upright"), None)
+        if stands is not None and best.fit is not None and best.fit < MISFIT:
+            misfits[k] = (lying_on_its_side(stands), hidden_by)
+    found = _verified([on_edges(ways, photo, hidden_by, None) for ways, hidden_by in misfits.values()], photo)
+    asked, tried = list(asked), list(tried)
+    for (k, (ways, hidden_by)), some in zip(misfits.items(), found, strict=True):
+        asked[k] = ([*asked[k][0], *ways], hidden_by)
+        tried[k] = tuple(sorted((*tried[k], *some), key=_against))
+    return asked, tried
+
+
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
     """The rivals of each place, the likeliest first, with what the verification says where there are several."""
     says = iter(evidence([one.guess for some in places if len(some) > 1 for one in some], photo))
 
     def weighed(one: Tried) -> Tried:
-        return replace(one, evidence=one.evidence + float(next(says)))
+        fit = float(next(says))
+        return replace(one, evidence=one.evidence + fit, fit=fit)
 
     return [tuple(sorted(map(weighed, some), key=_against)) if len(some) > 1 else some for some in places]
 
 
 def _settled(best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Tried:
     """A piece with what a close look says of where it is; where that leaves doubt, measured once more with the areas beside its edges."""
-    vertices = next(one for one in rivals if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose))
+    alike = [one for one in rivals if (one.guess.size, one.guess.pose) == (best.guess.size, best.guess.pose)]
+    vertices = min(alike, key=lambda one: float(np.abs(one.guess.away_from(best.guess)).sum()))
     settled = _agreed(best, look, vertices, photo, hidden_by, None)
     if settled.doubt_mm > CLEAR_MM and (around := area(settled.guess.solid, photo, hidden_by)) is not None:
         (again,) = on_edges([vertices], photo, hidden_by, around)
-        settled = _agreed(replace(again, evidence=best.evidence), look, vertices, photo, hidden_by, around)
+        settled = _agreed(replace(again, evidence=best.evidence, fit=best.fit), look, vertices, photo, hidden_by, around)
     return settled
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.guesses import INSIDE_OUT, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses
+from vision.guesses import AS_LYING, INSIDE_OUT, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses, lying_on_its_side
 from vision.hypothesis import Hypothesis, cast_down
 from vision.second_look import Looked
 
@@ -53,6 +53,22 @@ def test_a_base_seen_inside_out_is_turned_where_the_tip_would_be_in_the_table(si
         assert best.guess.pose == "leaning"
         assert np.abs(best.guess.away_from(truth)[:2]).max() < 2.0
         assert best.guess.tilt_deg == pytest.approx(tilt, abs=5.0)
+
+
+@given(st.sampled_from(SIZES), st.floats(-150, 150), st.floats(100, 300), st.floats(-25, 25))
+def test_one_that_lies_with_its_base_to_the_camera_is_one_of_four_ways_to_lie_of_what_seems_to_stand_there(size, x, y, aside):
+    away_deg = float(np.degrees(np.arctan2(y - EYE[1], x - EYE[0])))
+    truth = Hypothesis(size, "lying", x, y, away_deg + aside)
+    middle = cast_down(truth.solid.vertices_mm, EYE)[:4].mean(axis=0)
+    looked = looked_at(truth, poses=[1.0, 1e-6, 1e-6])
+    stands = guesses([looked], [size], np.array([1.0, 1e-6, 1e-6]), EYE, [0.0])[0][0]
+    stands = dataclasses.replace(
+        stands, guess=dataclasses.replace(stands.guess, x_mm=float(middle[0]), y_mm=float(middle[1]), heading_deg=truth.heading_deg)
+    )
+    ways = lying_on_its_side(stands)
+    assert len(ways) == 4
+    assert min(np.abs(way.guess.away_from(truth) / AS_LYING).max() for way in ways) < 4
+    assert all(way.evidence < stands.evidence for way in ways)
 
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])

@@ -227,6 +227,16 @@ def test_photographs_that_this_project_did_not_draw(name):
     assert standing == [(p["colour"], setup.game.target) for p in truth if p.get("on") == "target"]
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("boule", 91001), ("storm", 91010)])
+def test_one_that_lies_with_its_base_to_the_camera_is_not_taken_for_one_that_stands(kind, seed):
+    case, frame = drawn(kind, seed)
+    seen = observe(frame, case.setup)
+    truth = truth_document(case)["pieces"]
+    plan = [np.mean(np.array(piece["vertices_mm"])[:, :2], axis=0) for piece in truth]
+    matched = [(i, j) for i, j, apart in pairs(plan, [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in seen.pieces]) if apart < 8]
+    assert not [(i, j) for i, j in matched if (truth[i]["pose"], seen.pieces[j].pose) == ("lying", "upright")]
+
+
 def test_a_throw_that_rolled_far_off_the_chessboard_is_seen():
     case, _ = drawn("storm", 9102, empty=True)
     thrower, (low, high) = Thrower(case.setup, np.random.default_rng(3)), (corner(case.setup.outline_mm(), axis=0) for corner in (np.min, np.max))
