@@ -15,12 +15,13 @@ from engines.icefloe.moves import Done, Move, Movement, Placing, Removal, Slide
 from engines.icefloe.state import State
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Tiles
+from table.clearance import is_free
 from table.setup import Setup
 from table.solids import Array, Solid, upright
 from vision.scene import Body, ScenePiece, Slab
 from vision.scene_boards import SUITS, TileStyle
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import is_free, moved
+from vision.scene_poses import moved
 from vision.scene_throws import Thrower
 
 MOVE, REMOVED, SYNC = "icefloe.move", "icefloe.removed", "icefloe.out_of_sync"

@@ -17,12 +17,13 @@ from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Chessboard
+from table.clearance import is_free
 from table.observation import SeenPiece
 from table.setup import Setup
 from table.solids import Array, Pose, Solid, lying, upright
 from vision.scene import Body, ScenePiece
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import is_free, leaning_on
+from vision.scene_poses import leaning_on
 from vision.scene_throws import Thrower, clear_of_cards
 
 THROW, WASTED, ATTACK, SYNC = "storm.throw", "storm.throw.wasted", "storm.attack", "storm.out_of_sync"

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from table.boards import Open, within
-from table.clearance import clearance
+from table.clearance import clearance, is_free
 from table.observation import Camera
 from table.pieces import PieceSize, load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
 from table.solids import Array, Solid, lying, on_top, upright
 from vision.scene import ALWAYS_OPAQUE, Lamp, ScenePiece, Sensor, Stage, Surface, look_at
-from vision.scene_poses import flush_deg, is_free, moved, slid_against
+from vision.scene_poses import flush_deg, moved, slid_against
 from vision.scene_tables import square_marker
 
 GROUND_MM = (600.0, 450.0)

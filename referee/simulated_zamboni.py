@@ -16,12 +16,12 @@ from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Coasters
+from table.clearance import is_free
 from table.setup import Setup
 from table.solids import Array, convex_hull, lying
 from vision.scene import Body, Rgb, SceneDie, ScenePiece
 from vision.scene_dice import die_at
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import is_free
 from vision.scene_throws import Thrower
 
 MOVE, HIT, ROLL, SYNC = "zamboni.move", "zamboni.hit", "zamboni.roll", "zamboni.out_of_sync"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +47,25 @@ def clearance(a: Solid, b: Solid) -> Clearance:
     if mm <= TOUCHING_MM:
         return Clearance(0.0, point_a, point_a)
     return Clearance(mm, point_a, point_b)
+
+
+def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> bool:
+    """Is a solid at least `least_mm` from all others?"""
+    around = solid.vertices_mm.mean(axis=0)
+    reach = float(np.linalg.norm(solid.vertices_mm - around, axis=1).max())
+    for other in others:
+        middle = other.vertices_mm.mean(axis=0)
+        apart = float(np.linalg.norm(middle - around)) - reach - float(np.linalg.norm(other.vertices_mm - middle, axis=1).max())
+        if apart < least_mm and clearance(solid, other).mm < least_mm:
+            return False
+    return True
+
+
+def distance_slope(normal: Array, arm_mm: Array) -> Array:
+    """Change (3,) of a distance that opens along a unit vector (3,) with (x_mm, y_mm, heading_deg) of the solid whose nearest point is `arm_mm`,
+    (2,) or (3,), from where it turns."""
+    turning = normal[1] * arm_mm[0] - normal[0] * arm_mm[1]
+    return np.array([normal[0], normal[1], turning * math.pi / 180])
 
 
 def _edge_inside(inner: Array, outer: Array) -> Array | None:

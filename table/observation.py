@@ -12,6 +12,8 @@ from table.solids import REPEATS_DEG, Array, Pose, Solid
 FORMAT = "rinkside-observation/1"
 SURE = 0.98
 """A class with this probability or more is taken as read; below it people are asked."""
+LEANED_ON_MM = 4.0
+"""A piece that leans leans on something that is read within this of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

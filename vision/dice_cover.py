@@ -46,14 +46,14 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
     dice: list[Cube] = []
-    for die in lying_flat(_squares(coarse, photo, board, inside(coarse, board)), edges, AGREES):
+    for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
         if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)
     return dice
 
 
-def _squares(view: TopView, photo: Photo, board: DiceCorner, where: NDArray[np.bool_]) -> list[Cube]:
+def _squares(view: TopView, photo: Photo, board: DiceCorner) -> list[Cube]:
     """Where the top of a die may be, of pixels (h, w), the likeliest first: four lines at the right distance.
 
     The other edges of a cube say little here: those of a lying nest look like them.
@@ -72,7 +72,7 @@ def _squares(view: TopView, photo: Photo, board: DiceCorner, where: NDArray[np.b
         ordered = np.sort(np.stack(sides), axis=0)
         score = ordered[1:].sum(axis=0) + 0.5 * ordered[0]
         turns, best = np.where(score > best, np.float32(turn_deg), turns), np.maximum(score, best)
-    return at_peaks(best, turns, where, view, photo, board)[:TRIED]
+    return at_peaks(best, turns, inside(view, board), view, photo, board)[:TRIED]
 
 
 def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:

@@ -30,7 +30,7 @@ LEAST_SHARE = 1e-3
 """Sizes and poses that are less likely than this are not laid on the vertices."""
 COUNTED = np.array([[*corners, 4] for corners in TURNED])
 """Vertices (4, 5) counted from each corner of the base, first as they are."""
-AS_LYING = np.array([3.0, 3.0, 10.0])
+LYING_SLACK = np.array([3.0, 3.0, 10.0])
 """How well the place of a piece that was taken for one that stands is known, if it lies instead: mm, mm, degrees, 1 sigma."""
 MOST_AGAINST, MOST_DOUBTED = 7.0, 5
 """What is seen badly speaks no more than the first against a size and pose, and so much its vertices do; so many it may be at most."""
@@ -61,13 +61,12 @@ def doubtful_guesses(looked: Looked, sizes: Sequence[PieceSize], habit: Array, e
 
 def lying_on_its_side(one: Guess) -> list[Guess]:
     """A piece that lies with its base to the camera looks like one that stands: the four ways in which it may lie."""
-    corners, far = one.guess.solid.vertices_mm[:4, :2], one.evidence - MOST_AGAINST
-    ways = []
-    for k in range(4):
-        edge, across = (corners[k] + corners[k - 1]) / 2, corners.mean(axis=0) - (corners[k] + corners[k - 1]) / 2
+    corners, ways = one.guess.solid.vertices_mm[:4, :2], []
+    for edge in (corners + np.roll(corners, 1, axis=0)) / 2:
+        across = corners.mean(axis=0) - edge
         heading_deg = float(np.degrees(np.arctan2(across[1], across[0])))
         lies = replace(one.guess, pose="lying", x_mm=float(edge[0]), y_mm=float(edge[1]), heading_deg=heading_deg)
-        ways.append(Guess(lies, np.diag(AS_LYING**2), far))
+        ways.append(Guess(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
     return ways
 
 

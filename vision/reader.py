@@ -37,7 +37,7 @@ USUAL = 0.9
 """Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked at once more as if it did not."""
 AROUND_BOARD = 1.05
 """A die at the edge of the board is seen so far beyond it, of the board's size."""
-FITS, AMISS = -3.0, 0.4
+LEAST_FIT, MISFITS_RIGHT = -3.0, 0.4
 """Of 46 pieces, drawn and photographed, of which the verification said less than the first, in log odds, this share was what it was read as."""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board are seen farther than this from where they were."""
@@ -193,7 +193,7 @@ def _reading(spot: Spot) -> Reading:
     for one, weight in zip(spot.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
-    there = spot.chance * (AMISS if best.fit is not None and best.fit < FITS else 1.0)
+    there = spot.chance * (MISFITS_RIGHT if best.fit is not None and best.fit < LEAST_FIT else 1.0)
     told, *rivals = (
         Reading(one.guess, one.covariance[:3, :3], there * _share(spot, weights, one, _stands), _share(spot, weights, one, _size), spot.colours)
         for one, weight in zip(spot.tried, weights, strict=True)

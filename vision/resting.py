@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from table.clearance import Clearance, clearance
+from table.clearance import Clearance, clearance, distance_slope, is_free
+from table.observation import LEANED_ON_MM
 from table.solids import Array, Solid
 from vision.hypothesis import Hypothesis
 
-NEAR_MM = 4.0
-"""Nothing that is read farther off than this is leaned on."""
 CONTACT_MM = 0.2
 """How near pieces that touch are as ideal solids, 1 sigma: real ones have rounded edges."""
 CLEAR_MM = 0.3
@@ -40,7 +39,7 @@ class Support(NamedTuple):
 def rested(guess: Hypothesis, covariance: Array, supports: Sequence[Support]) -> tuple[Hypothesis, Array]:
     """A piece that leans, of parameters known to `covariance` (4, 4), and their covariance, once it touches the support that it meets first;
     unchanged where none is near."""
-    near = [one for one in supports if clearance(guess.solid, one.solid).mm <= NEAR_MM]
+    near = [one for one in supports if not is_free(guess.solid, [one.solid], LEANED_ON_MM)]
     here, known = guess, covariance
     for _ in range(ROUNDS if near else 0):
         clear = _lifted(here, near)
@@ -83,6 +82,5 @@ def _slope(guess: Hypothesis, nearest: Clearance) -> Array:
     arm = nearest.a_mm - [guess.x_mm, guess.y_mm, guess.z_mm]
     turn = math.radians(guess.heading_deg)
     ahead = np.array([math.cos(turn), math.sin(turn), 0.0])
-    turning = normal[1] * arm[0] - normal[0] * arm[1]
     tipping = normal[2] * (arm @ ahead) - (normal @ ahead) * arm[2]
-    return np.array([normal[0], normal[1], math.radians(turning), math.radians(tipping)])
+    return np.append(distance_slope(normal, arm), math.radians(tipping))

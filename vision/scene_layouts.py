@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from table.boards import Coasters, Hex, Tiles
+from table.clearance import is_free
 from table.errors import InputError
 from table.setup import Setup
 from table.solids import Array, lying, upright
 from vision.scene import ALBEDO, Slab
 from vision.scene_boards import SHEET_MARGIN_MM, SUITS, TILES_AT_START, TileStyle, counter, ringed
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import is_free
 from vision.scene_throws import Placed, Thrower, clear_of_cards, throw_boule, throw_storm
 
 FREE_MM = 0.3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from table.clearance import clearance
@@ -14,18 +12,6 @@ CONTACT_MM = 0.02
 """Solids that are made to touch are left this far apart, so that they never overlap."""
 LEAN_DEG = (3.0, 42.0)
 """A piece tipped up less than this lies, one tipped up more falls back on its base."""
-
-
-def is_free(solid: Solid, others: Sequence[Solid], least_mm: float = 0.3) -> bool:
-    """Is a solid at least `least_mm` from all others?"""
-    around = solid.vertices_mm.mean(axis=0)
-    reach = float(np.linalg.norm(solid.vertices_mm - around, axis=1).max())
-    for other in others:
-        middle = other.vertices_mm.mean(axis=0)
-        apart = float(np.linalg.norm(middle - around)) - reach - float(np.linalg.norm(other.vertices_mm - middle, axis=1).max())
-        if apart < least_mm and clearance(solid, other).mm < least_mm:
-            return False
-    return True
 
 
 def moved(solid: Solid, dx_mm: float, dy_mm: float) -> Solid:

@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 
 from table.boards import within
+from table.clearance import is_free
 from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import Array, Pose, Solid, lying, on_top, upright
 from vision.scene import ALBEDO, ALWAYS_OPAQUE, Rgb, ScenePiece
 from vision.scene_ground import table_z_mm
-from vision.scene_poses import flush_deg, is_free, leaning_on, slid_against
+from vision.scene_poses import flush_deg, leaning_on, slid_against
 
 Role = Literal["target", "projectile", "reserve", "thrown", "stray", "ship", "zamboni", "pyramid"]
 AT_REST: tuple[Role, ...] = ("reserve", "stray")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import dist
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from table.boards import within
-from table.clearance import clearance
+from table.clearance import clearance, is_free
+from table.observation import LEANED_ON_MM
 from table.setup import Setup
 from table.solids import Array, Solid
 from vision.areas import Area, area
@@ -20,7 +21,7 @@ from vision.finder import Sight
 from vision.guesses import Guess, doubtful_guesses, guesses, lying_on_its_side
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
-from vision.resting import NEAR_MM, Support, rested
+from vision.resting import Support, rested
 from vision.second_look import Looked
 from vision.verification import evidence
 
@@ -70,6 +71,7 @@ class Laid:
 
 Asked = tuple[list[Guess], list[Array]]
 """What may be at a place, the likeliest first, and outlines (n, 2) px of what may hide it."""
+Leaning = TypeVar("Leaning", Guess, "Tried")
 Look = tuple[Hypothesis, Array]
 """Where a close look has a piece, and the covariance (3, 3) of that."""
 Company = tuple[Laid, ...]
@@ -195,25 +197,24 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
 def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
     """A place with what may lean there resting on what is near and does not lean itself."""
     supports = [Support(other.best.solid, other.tried[0].doubt_mm) for other in near if other.best.pose != "leaning"]
-
-    def resting(one: Tried) -> Tried:
-        guess, covariance = rested(one.guess, one.covariance, supports)
-        return replace(one, guess=guess, covariance=covariance)
-
-    return replace(spot, tried=tuple(resting(one) if one.guess.pose == "leaning" else one for one in spot.tried))
+    return replace(spot, tried=tuple(_resting(one, supports) if one.guess.pose == "leaning" else one for one in spot.tried))
 
 
 def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
     """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has to."""
-    supports = [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"]
+    solids, supports = [other.solid for other in near], [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"]
 
-    def resting(one: Guess) -> Guess:
-        if all(clearance(one.guess.solid, other.solid).mm > NEAR_MM for other in near):
-            return replace(one, evidence=one.evidence - ALONE)
-        guess, covariance = rested(one.guess, one.covariance, supports)
-        return replace(one, guess=guess, covariance=covariance)
+    def supported(one: Guess) -> Guess:
+        alone = is_free(one.guess.solid, solids, LEANED_ON_MM)
+        return replace(one, evidence=one.evidence - ALONE) if alone else _resting(one, supports)
 
-    return sorted((resting(one) if one.guess.pose == "leaning" else one for one in rivals), key=_against)
+    return sorted((supported(one) if one.guess.pose == "leaning" else one for one in rivals), key=_against)
+
+
+def _resting(one: Leaning, supports: list[Support]) -> Leaning:
+    """A piece that leans as it rests on what it touches first."""
+    guess, covariance = rested(one.guess, one.covariance, supports)
+    return replace(one, guess=guess, covariance=covariance)
 
 
 def doubted(one: Laid, habit: Array, photo: Photo) -> Laid:

@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 
 from engines.verdict import CannotSee
-from table.clearance import Clearance, clearance
-from table.observation import SURE, Observation, SeenPiece
+from table.clearance import Clearance, clearance, distance_slope, is_free
+from table.observation import LEANED_ON_MM, SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
 Z95 = 1.96
 """Standard deviations either side that hold 95 % of a normal distribution."""
 _PART_MM = 0.01
 """Solids that overlap are drawn apart until they are this far apart, to learn which way their gap would open."""
-LEANED_ON_MM, CONTACT_MM = 4.0, 0.1
-"""A piece that leans leans on what is read within the first of it; that they touch is known to the second, 1 sigma."""
+CONTACT_MM = 0.1
+"""How well it is known that a piece touches what it leans on, 1 sigma."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,9 +194,7 @@ def _gap_of(index: int, piece: SeenPiece, target: SeenPiece, others: list[SeenPi
 
 def _leans_on(piece: SeenPiece, target_mm: float, others: list[SeenPiece]) -> bool:
     """Does a piece lean on the target, from which it was read `target_mm`, and on nothing else?"""
-    if piece.pose != "leaning" or target_mm > LEANED_ON_MM:
-        return False
-    return all(clearance(piece.solid, other.solid).mm > LEANED_ON_MM for other in others)
+    return piece.pose == "leaning" and target_mm <= LEANED_ON_MM and is_free(piece.solid, [other.solid for other in others], LEANED_ON_MM)
 
 
 def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Array, Array]:
@@ -220,9 +218,7 @@ def _opening(piece: Solid, target: Solid, nearest: Clearance) -> tuple[Array, Ar
 
 def _slope(normal: Array, point_mm: Array, piece: SeenPiece) -> Array:
     """Change of the gap with (x_mm, y_mm, heading_deg) of `piece`, on whose side `point_mm` is, (3,)."""
-    arm_x, arm_y = point_mm[:2] - piece.base_mm
-    turning = (normal[1] * arm_x - normal[0] * arm_y) * math.pi / 180
-    return np.array([normal[0], normal[1], turning])
+    return distance_slope(normal, point_mm[:2] - piece.base_mm)
 
 
 def _variance(slope: Array, piece: SeenPiece) -> float:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.guesses import AS_LYING, INSIDE_OUT, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses, lying_on_its_side
+from vision.guesses import INSIDE_OUT, LYING_SLACK, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses, lying_on_its_side
 from vision.hypothesis import Hypothesis, cast_down
 from vision.second_look import Looked
 
@@ -67,7 +67,7 @@ def test_one_that_lies_with_its_base_to_the_camera_is_one_of_four_ways_to_lie_of
     )
     ways = lying_on_its_side(stands)
     assert len(ways) == 4
-    assert min(np.abs(way.guess.away_from(truth) / AS_LYING).max() for way in ways) < 4
+    assert min(np.abs(way.guess.away_from(truth) / LYING_SLACK).max() for way in ways) < 4
     assert all(way.evidence < stands.evidence for way in ways)
 
 

@@ -8,10 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from table.clearance import clearance
+from table.observation import LEANED_ON_MM
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
 from vision.hypothesis import Hypothesis
-from vision.resting import NEAR_MM, Support, rested
+from vision.resting import Support, rested
 from vision.scene_poses import leaning_on
 
 SIZES = load_piece_set("looney").sizes
@@ -53,7 +54,7 @@ def leaning(draw):
 def test_it_touches_and_is_known_better(case):
     truth, support, off = case
     read = truth.at(truth.parameters + off * [1.0, 1.0, 2.0, 6.0])
-    assume(clearance(read.solid, support).mm <= NEAR_MM)
+    assume(clearance(read.solid, support).mm <= LEANED_ON_MM)
     found, covariance = rested(read, KNOWN, [Support(support, EXACT_MM)])
     assume(found != read)
     lifted = found.at(found.parameters + np.array([0.0, 0.0, 0.0, 1.5]))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from table.boards import Open
+from table.clearance import is_free
 from table.observation import Camera
 from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
@@ -30,7 +31,7 @@ from vision.scene_boards import counter
 from vision.scene_grid import Grid, make_grid
 from vision.scene_ground import Colours, draw_ground
 from vision.scene_limbs import draw_limbs, hidden_by
-from vision.scene_poses import is_free, leaning_on, slid_against
+from vision.scene_poses import leaning_on, slid_against
 from vision.scene_shadow import irradiance
 from vision.scene_tables import random_stage, square_marker
 from vision.training.prints import PRINT_PX, printed
