@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from table.boards import within
 from table.observation import SeenDie
 from table.setup import CoverDice, DiceCorner
-from table.solids import Array, convex_hull
+from table.solids import Array, Solid, convex_hull
 from vision.changes import changed
 from vision.dice import COARSE, FINE, TURN_STEP_DEG, at_peaks, inside, lines_in, lying_flat
 from vision.dice_cube import Cube, edge_map
@@ -87,6 +87,12 @@ def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
         cv2.fillPoly(hidden, [sight.polygon(outline_mm)], 1, shift=SUB_BITS)
     found = tuple(one for one in sight.found if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines))
     return replace(sight, found=found, pieces=sight.pieces & (hidden == 0))
+
+
+def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:
+    """The dice without those whose middle is where a solid touches the table: no die can lie there."""
+    covered = [outline_mm for solid in solids if len(outline_mm := solid.footprint_mm()) > 2]
+    return [die for die in dice if not any(within(outline_mm, die.middle_mm) for outline_mm in covered)]
 
 
 def told_die(die: Cube) -> SeenDie:

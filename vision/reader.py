@@ -19,7 +19,7 @@ from vision.camera import outline_px
 from vision.census import as_the_game_has_them, habit_of, likeliest_of_one, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
-from vision.dice_cover import find_dice, told_die, without_dice
+from vision.dice_cover import beside_pieces, find_dice, told_die, without_dice
 from vision.dice_cube import Cube
 from vision.finder import Sight, search, view_of
 from vision.frame import Frame
@@ -84,8 +84,10 @@ class TableReader:
         unexplained = left_over(sight, [*pieces, *(spot.best for spot in beyond)], photo, RIM_CELLS)
         left = unread(unexplained, doubtful, pieces, photo)
         left = (*left, *(spot.middle_mm for spot in beyond))
-        told = None if dice is None else tuple(map(told_die, dice))
-        return TableRead([_reading(spot) for spot in spots], discs, hand_over(sight, setup), left, tiles, told)
+        readings = [_reading(spot) for spot in spots]
+        lie = [one.guess.solid for one in readings if one.probability >= SURE]
+        told = None if dice is None else tuple(map(told_die, beside_pieces(dice, lie)))
+        return TableRead(readings, discs, hand_over(sight, setup), left, tiles, told)
 
     def _empty_table(self, reference: Frame | None, photo: Photo) -> EmptyTable | None:
         """Made once: the camera's picture of the empty table stays the same while it plays."""

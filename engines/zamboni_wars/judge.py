@@ -14,13 +14,14 @@ from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import AsTheyLay, Difference, Look, Pair, as_said, as_they_lay, look
+from engines.zamboni_wars.look import Difference, Look, Pair, as_said, look
 from engines.zamboni_wars.moves import Drive, Move, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
+from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after, after_early, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
-from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways
+from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
+from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -42,19 +43,9 @@ def set_up(players: Sequence[str], rulings: Mapping[str, str], board: Board | No
 def judge(state: State, seen: Observation, before: Observation | None, board: Board) -> Verdict:
     """What happened on a board of coasters on which nothing moves any more."""
     assert isinstance(board, Coasters), "set_up refuses other boards"
-    held = as_they_lay(seen, before, _touched(state))
+    held = as_they_lay(seen, before, state)
     verdict = _judge(state, held, before, board)
     return verdict if held.table is seen else replace(verdict, table=held.table)
-
-
-def _touched(state: State) -> frozenset[str]:
-    """Players whose nests somebody has a reason to touch now."""
-    if isinstance(state.phase, Hit | Aiming):  # before the die is told only a last layer may rightly be gone
-        target = state.phase.target
-        return frozenset((target,) if isinstance(state.phase, Hit) or state.left[target].layers == 1 else ())
-    if not isinstance(state.phase, Moving):
-        return frozenset()
-    return frozenset(state.left) if state.phase.early else frozenset((state.to_move,))
 
 
 def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
@@ -71,12 +62,12 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
     for reading in (found.as_read(), found.held_to(state.phase.target if isinstance(state.phase, Hit) else None)):
         explained = [way for way in seen_ways(state, reading) if reading.shows(after(state, way))]
         still = reading.shows(state)
-        if still and (not explained or (reading.plainly(_touched(state)).shows(state) and not _may_have_ended(state))):
+        if still and (not explained or (reading.plainly(touched(state)).shows(state) and not _may_have_ended(state))):
             return _wait(state, found, held)
         if len(explained) == 1 and not still:
             return _accept(state, explained[0], reading)
         if explained:
-            return _ask(state, explained, still)
+            return _ask(state, explained, still, reading)
     if found.shows(state):  # in doubt, which is in favour of the record
         return _wait(state, found, held)
     return _judge_difference(state, found)
@@ -93,7 +84,7 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     held = found.differs(state).held
     if found.held.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
-    asks = ask_unseen(state, found, held) if _touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else ask_taken(state, found)
+    asks = ask_unseen(state, found, held) if touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else ask_taken(state, found)
     return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
 
 
@@ -117,7 +108,7 @@ def _not_flat(state: State, found: Look) -> Verdict:
 
 def _ask_unless_driven(state: State, found: Look, gone: Collection[str]) -> Ambiguous | None:
     """Nobody is asked where a nest is that may have driven by a roll that was not told yet."""
-    return None if not gone or _roller(state) in gone else ask_unseen(state, found, gone)
+    return None if not gone or roller(state) in gone else ask_unseen(state, found, gone)
 
 
 def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotSee:
@@ -162,12 +153,16 @@ def _happened(state: State, move: Drive | Take) -> str:
     return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *dice])
 
 
-def _ask(state: State, explained: list[tuple[Move, ...]], still: bool) -> Ambiguous:
+def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
     """More than one thing may have happened, for all that the picture says (ruling zamboni_wars.1)."""
-    ends = {"', '".join(str(move) for move in way if isinstance(move, Drive | Take)): tuple(map(str, way)) for way in explained}
+    more = ways_in_doubt(state, found)
+    ways = dict.fromkeys((*explained, *more))
+    ends = {"', '".join(str(move) for move in way if isinstance(move, Drive | Take)): tuple(map(str, way)) for way in ways}
     choices = [Choice(f"{state.to_move.capitalize()} ends with '{end}'", moves) for end, moves in ends.items()]
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
+    if more:
+        choices.append(Choice("None of these: put it right", ()))
     said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."
     return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices), until_moved=True)
 
@@ -229,7 +224,7 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     (pair,) = wrong.moved
     dice = tuple(sorted(spaces[0] for spaces in found.dice or ())) if wrong.pushed else ()
     drive = Drive(pair.nest.spaces[0], pair.nest.facings[0], dice)
-    if pair.player == _roller(state):
+    if pair.player == roller(state):
         said = f"{pair.player.capitalize()}'s Zamboni was moved, and no roll is known: tell what the die showed."
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
@@ -239,11 +234,6 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
         return _out_of_sync(state, wrong)
     return _refuse(state, replace(forbidden, code=MOVE), forbidden.code, (_tried(state, drive),), wrong)
-
-
-def _roller(state: State) -> str | None:
-    """Who may have driven before anybody told what the die showed."""
-    return state.to_move if isinstance(state.phase, Rolling) else state.follower if isinstance(state.phase, Aiming) else None
 
 
 def _tried(state: State, drive: Drive) -> str:

@@ -48,7 +48,7 @@ class Nest:
     @property
     def doubtful(self) -> bool:
         """Is anything about it less than sure, so that nobody is refused anything because of it?"""
-        return not self.sure or _size_probability(self.piece) < SURE
+        return not self.sure or size_probability(self.piece) < SURE
 
     def plainly(self) -> Nest:
         """The likeliest reading of it, as if there were no doubt."""
@@ -132,7 +132,7 @@ class Look:
     def without(self, denied: Collection[Nest]) -> Look:
         """As if no nests were seen where these are, of their colours, nor anything that seems to stand there."""
         alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in denied)]
-        up = [piece for piece in self.up if any(piece.colour == other.colour and _touch(piece, other.piece) for other in denied)]
+        up = [piece for piece in self.up if any(piece.colour == other.colour and touch(piece, other.piece) for other in denied)]
         return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
 
     def plainly(self, players: Collection[str]) -> Look:
@@ -188,11 +188,11 @@ def look(seen: Observation, before: Observation | None, board: Coasters) -> Look
         spaces = tuple(dict.fromkeys(space for way in (piece, *others) for space in _spaces_of(way, board)))
         if spaces:
             sure = piece.colour_probability >= SURE
-            sized = _size_probability(piece) >= SURE and not (before and any(_lies_as_before(piece, old) for old in before.pieces))
+            sized = size_probability(piece) >= SURE and not (before and any(lies_as_before(piece, old) for old in before.pieces))
             facings = tuple(dict.fromkeys(facing for way in (piece, *others) for facing in _facings(way)))
             nests.append(Nest(piece.colour, sure, spaces, facings, LAYERS_OF.get(piece.size, 0), sized, piece))
     dice = [_spaces(np.array([die.x_mm, die.y_mm]), max(BOUNDARY_MM, 2 * die.sigma_mm), board) for die in seen.dice or ()]
-    unread = {space for place in seen.unread_mm if not _was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
+    unread = {space for place in seen.unread_mm if not was_unread(place, before) for space in _spaces(place, board.cell_mm / 2, board)}
     return Look(tuple(nests), tuple(up), frozenset(unread), None if seen.dice is None else tuple(filter(None, dice)))
 
 
@@ -204,8 +204,12 @@ def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
 
 
 def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
-    sigma_mm = float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
-    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm), board)
+    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm(piece)), board)
+
+
+def sigma_mm(piece: SeenPiece) -> float:
+    """How well its place is known, 1 sigma along the longer half axis."""
+    return float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
 
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:
@@ -218,65 +222,27 @@ def as_said(found: Look, state: State, before: Observation | None, board: Coaste
     denied = (*then.strange, *then.doubtful)
     gone = ruled.without(denied).differs(state).gone
     held = frozenset(gone if mostly_seen(gone, len(state.left)) else ())
-    up = tuple(piece for piece in found.up if not any(_touch(piece, old) for old in ruled.up))
+    up = tuple(piece for piece in found.up if not any(touch(piece, old) for old in ruled.up))
     return replace(replace(found, up=up).without(denied), held=held)
 
 
-@dataclass(frozen=True, slots=True)
-class AsTheyLay:
-    """A table with nests that nobody had a reason to touch as they were read before, where they are not surely read now, and lie where they lay.
-
-    `doubted` are (now, before) of those that seem to have other layers than they had, where people have not said yet that they have not.
-    """
-
-    table: Observation
-    doubted: tuple[tuple[SeenPiece, SeenPiece], ...] = ()
-
-    def as_said(self) -> Observation:
-        """The table once people have said so: there was something that could not be read."""
-        return replace(self.table, unread_mm=(*self.table.unread_mm, *(was.base_mm for _, was in self.doubted)))
-
-
-def as_they_lay(seen: Observation, before: Observation | None, touched: Collection[str]) -> AsTheyLay:
-    """The table as these players left it who alone had a reason to touch their nests."""
-    if before is None:
-        return AsTheyLay(seen)
-    pieces, doubted, said = [], [], []
-    for piece in seen.pieces:
-        was = None if piece.colour in touched else _lies_there(piece, before)
-        pieces.append(was or piece)
-        if was is not None and _was_unread(was.base_mm, before):
-            said.append(was.base_mm)
-        elif was is not None and was.size != piece.size:
-            doubted.append((piece, was))
-    left = tuple(pieces)
-    return AsTheyLay(seen if left == seen.pieces else replace(seen, pieces=left, unread_mm=(*seen.unread_mm, *said)), tuple(doubted))
-
-
-def _lies_there(piece: SeenPiece, before: Observation) -> SeenPiece | None:
-    """The nest that lay there, and was surely read, where this one is not."""
-    were = [old for old in before.pieces if old.colour == piece.colour]
-    if len(were) != 1 or _size_probability(piece) >= SURE or _size_probability(were[0]) < SURE:
-        return None
-    return were[0] if _touch(were[0], piece) else None
-
-
-def _touch(a: SeenPiece, b: SeenPiece) -> bool:
+def touch(a: SeenPiece, b: SeenPiece) -> bool:
+    """Are they at the same place, at least in part?"""
     return clearance(a.solid, b.solid).mm == 0.0
 
 
-def _size_probability(piece: SeenPiece) -> float:
+def size_probability(piece: SeenPiece) -> float:
     """The probability of a pose is that of its being there with its size, too."""
     return piece.size_probability * piece.pose_probability
 
 
-def _lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
+def lies_as_before(piece: SeenPiece, old: SeenPiece) -> bool:
     """Is it the same reading of a piece that nobody has touched since?"""
     x, y, turn_deg = piece.away_from(old)
     return (piece.colour, piece.size) == (old.colour, old.size) and np.hypot(x, y) <= STILL_MM and abs(turn_deg) <= STILL_DEG
 
 
-def _was_unread(place_mm: Array, before: Observation | None) -> bool:
+def was_unread(place_mm: Array, before: Observation | None) -> bool:
     """Was something there that could not be read before?  Then it is print, or dirt."""
     return before is not None and any(np.linalg.norm(place_mm - old_mm) <= STILL_MM for old_mm in before.unread_mm)
 

@@ -9,12 +9,13 @@ from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import AsTheyLay, Look, Nest
+from engines.zamboni_wars.look import Look, Nest
 from engines.zamboni_wars.moves import Drive, Fire, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
 from engines.zamboni_wars.rules import after
 from engines.zamboni_wars.state import LAYER_SIZES, State
+from engines.zamboni_wars.untouched import AsTheyLay, Doubted
 
 
 def seen_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
@@ -49,6 +50,16 @@ def _unseen_ways(state: State, unseen: Collection[str]) -> Iterator[tuple[Move, 
             yield (Take(target),)
         case Aiming(target) if target in unseen and state.left[target].layers == 1:
             yield (Fire(target), Take(target))
+
+
+def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
+    """Ends of the mover's drive where a nest that is not surely read may lie, whatever way it looks."""
+    mine = [nest for nest in found.nests if nest.is_of(state.to_move) and nest.doubtful]
+    if not isinstance(state.phase, Moving) or state.phase.early:
+        return []
+    there = replace(found.without(mine), held=found.held.union((state.to_move,)))
+    ends = [(drive,) for drive in reachable(state, state.phase.points) if any(drive.space in nest.spaces for nest in mine)]
+    return [way for way in ends if there.shows(after(state, way))]
 
 
 def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous | None:
@@ -105,11 +116,17 @@ def _happened(state: State, move: Move) -> str:
 
 
 def ask_doubted(found: AsTheyLay) -> Ambiguous:
-    """Have nests that nobody had a reason to touch the layers that they had, though they seem to have others?"""
-    seem = listed(f"{was.colour}'s outermost piece was {was.size}, and may be {now.size} now" for now, was in found.doubted)
+    """Are nests that nobody had a reason to touch as they were, though they seem to be otherwise?"""
+    said = f"Not surely read: {listed(map(_seems, found.doubted))}. What is true?"
     choices = (Choice("It is as it was", (), holds=True), Choice("Not so: put it right", ()))
-    said = f"Not surely read: {seem}. What is true?"
     return Ambiguous(code="zamboni.doubt", said=said, rests_on=FIRING, choices=choices, until_moved=True, table=found.as_said())
+
+
+def _seems(one: Doubted) -> str:
+    colour, size = one.now.colour, one.now.size
+    if size == one.size:
+        return f"whether {colour}'s Zamboni lies as it lay, and is still {size}"
+    return f"{colour}'s outermost piece was {one.size}, and may be {size} now"
 
 
 def lay(state: State, players: Collection[str]) -> str:

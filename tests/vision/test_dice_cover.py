@@ -55,6 +55,14 @@ def test_the_base_of_a_nest_is_not_taken_for_a_die():
     assert sorted(piece.colour for piece in seen.pieces) == sorted(state.left)
 
 
+def test_no_die_lies_where_a_nest_touches_the_table():
+    """The edges of one nest look like a die here."""
+    rng = np.random.default_rng([19, 77, 5])
+    table, scene, renderer, lie, _ = after_drives(19, rng, 5)
+    seen = observe(Frame(1, 0, renderer.picture(scene, rng)), table.setup, table.empty)
+    assert all(min(np.hypot(die.x_mm - x, die.y_mm - y) for x, y in lie) < 2.0 for die in seen.dice)
+
+
 def test_dice_are_found_where_they_lie_and_are_no_pieces(drawn):
     table, scene, renderer, lie, state = drawn
     seen = observe(Frame(1, 0, renderer.picture(scene, np.random.default_rng(1))), table.setup, table.empty)

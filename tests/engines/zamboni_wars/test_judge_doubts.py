@@ -32,15 +32,19 @@ def test_a_nest_that_may_look_another_way_is_asked_about_unless_the_rules_tell(a
     table = evening.table
     others = [table.read(player, *table.nests[player]) for player in ("red", "blue")]
 
-    def judge_ways(*ways):
-        seems, *rivals = (table.read("yellow", *table.place(Space.parse(space), facing), 3, pose_probability=0.8) for space, facing in ways)
+    def judge_ways(*ways, sure=1.0):
+        seems, *rivals = (table.read("yellow", *table.place(Space.parse(space), facing), 3, pose_probability=sure) for space, facing in ways)
         seen = replace(table.seen(), pieces=(*others, replace(seems, rivals=tuple(rivals))))
         return game.judge(evening.state, seen, evening.before, table.BOARD)
 
     asked = judge_ways(("b6", "N"), ("b6", "SW"))
     assert isinstance(asked, Ambiguous)
     assert [choice.moves for choice in asked.choices] == [("b6 N",), ("b6 SW",)]
-    assert judge_ways(("b6", "E"), ("b6", "N")).moves == ("b6 N",), "to look E in b6 would leave a point unspent"
+    asked = judge_ways(("b6", "N"), ("b6", "SW"), sure=0.8)
+    more = [move for move in map(str, game.legal_moves(evening.state)) if move.startswith("b6") and move not in ("b6 N", "b6 SW")]
+    assert more
+    assert [choice.moves for choice in asked.choices] == [("b6 N",), ("b6 SW",), *((move,) for move in more), ()], "nor are these sure"
+    assert judge_ways(("b6", "E"), ("b6", "N"), sure=0.8).moves == ("b6 N",), "to look E in b6 would leave a point unspent"
 
 
 def test_who_lies_as_before_has_not_driven_in_a_ring_because_another_nest_is_read_badly(at):
@@ -83,3 +87,43 @@ def test_a_layer_that_seems_to_be_gone_before_the_die_is_told_is_asked_about(at)
     evening = at("zambonis c6 E 3, f6 S 3, f1 W 3; to_move yellow; phase fire red")
     waiting = game.judge(evening.state, badly_read(evening, "red", 2), evening.table.seen(), evening.table.BOARD)
     assert waiting.asks.said == "Not surely read: red's outermost piece was large, and may be medium now. What is true?"
+
+
+def test_a_layer_that_seems_to_be_gone_off_a_nest_that_was_not_surely_read_before_is_asked_about(at):
+    """Also the mover's own, and one that seems to have a layer more; not where what is recorded is among what it may be."""
+    evening = at("zambonis a6 E 3, f6 S 2, f1 W 3; to_move yellow; phase move 2")
+    board, before = evening.table.BOARD, badly_read(evening, "yellow", 3)
+
+    def asked(seen, before):
+        asks = game.judge(evening.state, seen, before, board).asks
+        return asks and asks.said
+
+    gone = badly_read(evening, "yellow", 2)
+    assert asked(gone, before) == "Not surely read: yellow's outermost piece was large, and may be medium now. What is true?"
+    assert asked(gone, gone) is None, "people have said so already"
+    *others, nest = gone.pieces
+    either = replace(gone, pieces=(*others, replace(nest, rivals=(before.pieces[-1],))))
+    assert asked(either, before) is None
+    more = badly_read(evening, "red", 3)
+    assert asked(more, badly_read(evening, "red", 2)) == "Not surely read: red's outermost piece was medium, and may be large now. What is true?"
+
+
+def test_a_nest_that_was_surely_read_and_seems_to_lie_otherwise_now_is_asked_about(at):
+    """Something was taken off it, and what is left is read as if it stood; one that may still lie as it lay is left alone."""
+    evening = at("zambonis a6 E 3, f6 S 3, f1 W 3; to_move yellow; phase move 2")
+    before = evening.table.seen()
+    *others, nest = badly_read(evening, "red", 3).pieces
+    stands = replace(nest, pose="upright")
+
+    def judge_red(*ways):
+        seems, *rivals = ways
+        return game.judge(evening.state, replace(before, pieces=(*others, replace(seems, rivals=tuple(rivals)))), before, evening.table.BOARD)
+
+    asks = judge_red(stands).asks
+    assert asks.said == "Not surely read: whether red's Zamboni lies as it lay, and is still large. What is true?"
+    assert [(choice.label, choice.moves, choice.holds) for choice in asks.choices] == [
+        ("It is as it was", (), True),
+        ("Not so: put it right", (), False),
+    ]
+    assert judge_red(stands, nest).asks is None
+    assert judge_red(nest).asks is None
