@@ -27,7 +27,7 @@ from vision.hypothesis import silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
 from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
-from vision.reference import EmptyTable, empty_table, only_changed
+from vision.reference import EmptyTable, empty_table, only_changed, surer_where_changed
 from vision.second_look import BASE_PX, BLURRED, QUARTERS, UNCLEAR, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
 from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
@@ -165,12 +165,13 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
     laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
+    laid = surer_where_changed(laid, still, sight, photo)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
         more = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
-        laid = _made_out(more, laid, photo, sight)
+        laid = surer_where_changed(_made_out(more, laid, photo, sight), laid, sight, photo)
     told = likeliest_of_one(laid, photo)
     return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in told]
 

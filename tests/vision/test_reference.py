@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from table.observation import Observation
+from table.setup import CoverDice
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.observe import observe
 from vision.photo import Photo
-from vision.reference import EmptyTable, empty_table, only_changed
+from vision.reader import lay_out
+from vision.reference import EmptyTable, empty_table, only_changed, surer_where_changed
 from vision.render import Renderer
 from vision.scene_cases import random_case
 
@@ -61,3 +64,26 @@ def test_a_disc_that_hardly_differs_from_the_ground_is_seen_where_the_empty_tabl
     assert len(discs) > 5
     assert only_changed(sight, EmptyTable(sight.view.code)).found == discs
     assert only_changed(sight, EmptyTable(sight.view.code, discs[2:])).found == discs[:2]
+
+
+def test_a_piece_is_surer_where_it_hides_what_has_changed():
+    case = random_case("icebreaker", 60000)
+    scene, renderer = replace(case.scene(), limbs=()), Renderer(case.setup, case.camera)
+    empty, played = (renderer.picture(one, np.random.default_rng(0)) for one in (replace(scene, pieces=()), scene))
+    photo = Photo(played, locate(played, case.setup), case.setup)
+    plain = search(view_of(photo), case.setup.colours)
+    sight = only_changed(plain, empty_table(Frame(0, 0, empty), photo))
+    doubtful = [replace(one, chance=0.5) for one in lay_out(plain, photo)]
+    assert len(doubtful) >= 4
+
+    def chances(laid, known=(), sight=sight, photo=photo):
+        return [one.chance for one in surer_where_changed(laid, known, sight, photo)]
+
+    assert min(chances(doubtful)) > 0.9
+    assert chances(doubtful, known=doubtful) == chances(doubtful, sight=plain) == [0.5] * len(doubtful), "it is known, or nobody saw the empty table"
+    assert chances(doubtful, sight=replace(sight, changed=np.zeros_like(sight.changed))) == [0.5] * len(doubtful), "nothing has changed"
+    assert chances(doubtful, sight=replace(sight, arms=np.ones_like(sight.arms))) == [0.5] * len(doubtful), "an arm has changed it"
+    dice = msgspec.structs.replace(case.setup, cover_dice=CoverDice())
+    assert chances(doubtful, photo=replace(photo, setup=dice)) == [0.5] * len(doubtful), "it may be a die"
+    again = [doubtful[0], replace(doubtful[0], chance=0.4)]
+    assert chances(again)[1] == pytest.approx(0.4), "the surer one explains it"
