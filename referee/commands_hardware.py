@@ -90,10 +90,13 @@ def _list_ports() -> None:
     if not (ports := found_ports()):
         click.echo("There are no serial ports. Is everything plugged in?")
         return
-    table = _table("serial port", "lasting name", "description")
+    table = _table("serial port", "description")
     for port in ports:
-        table.add_row(*map(escape, port))
+        table.add_row(escape(port.device), escape(port.said))
     Console().print(table)
+    # Not in the table, which breaks names at the width of the terminal: people copy them into their settings.
+    for port in (port for port in ports if port.lasting):
+        click.echo(f"{port.device} is always {port.lasting}")
 
 
 @hardware.command()

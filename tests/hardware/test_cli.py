@@ -79,9 +79,9 @@ def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
     monkeypatch.setattr(serial_port.list_ports, "comports", lambda: [SimpleNamespace(device=str(device), description="CP2102 USB to UART")])
     code, said = rinkside("hardware", "list")
     assert code == 0
-    assert f"{device} " in said
-    assert "usb-Silicon_Labs_CP2102" in said
-    assert "CP2102 USB to UART" in said
+    assert any(" ".join(line.split()) == f"{device} CP2102 USB to UART" for line in said.splitlines())
+    monkeypatch.setenv("COLUMNS", "40")
+    assert f"{device} is always {tmp_path / 'usb-Silicon_Labs_CP2102'}" in rinkside("hardware", "list")[1].splitlines(), "to be copied"
     monkeypatch.setattr(serial_port.list_ports, "comports", list)
     assert rinkside("hardware", "list") == (0, "There are no serial ports. Is everything plugged in?\n")
 

@@ -265,6 +265,16 @@ def test_what_could_not_be_read_is_asked_once(tables, game):
     assert isinstance(judge(game.state, elsewhere, first), Ambiguous)
 
 
+def test_who_throws_is_told_what_could_not_be_read(tables, game):
+    """It may be the piece that was thrown; what could not be read before is not told again."""
+    game.add(tables.beside("blue", 20.0))
+    blind = replace(game.before, unread_mm=(np.array([150.0, 150.4]),))
+    waiting = judge(game.state, blind, game.before)
+    assert isinstance(waiting, Waiting)
+    assert waiting.said == "Yellow throws next. Something lies at (150, 150) mm that cannot be read: if it is a piece, show it better."
+    assert judge(game.state, blind, blind).said == "Yellow throws next."
+
+
 def test_a_piece_on_the_target_may_hide_it(tables, game):
     """It is asked once; then the target is known to be under that piece, even to a referee that was started again."""
     game.add(tables.beside("blue", 20.0))
