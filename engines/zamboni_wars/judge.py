@@ -54,7 +54,7 @@ def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coa
         return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
-    found = as_said(look(seen, before, board), state, before, board)
+    found = as_said(look(seen, before, board), state, before, board).believed(state)
     if found.up:
         return _not_flat(state, found)
     if before is None and state == fresh(state.players, state.rulings, state.board):
@@ -89,11 +89,13 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
 
 
 def _turn(state: State, found: Look) -> str:
-    """Whose turn it is, and which nests and cover dice are not seen: they are taken to lie as recorded."""
+    """Whose turn it is; which nests and cover dice are not seen: they are taken to lie as recorded; and what is not believed to be there."""
     wrong = found.differs(state)
     nests = f" Not seen, and there on the players' word: {lay(state, wrong.held)}." if wrong.held else ""
     dice = f" Not seen: the cover die on {listed(wrong.unseen, 'and on')}." if wrong.unseen else ""
-    return turn(state) + nests + dice
+    places = (f"a {piece.colour} piece at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm" for piece in found.unbelieved)
+    unbelieved = f" Held against nobody: what looks like {listed(places)}." if found.unbelieved else ""
+    return turn(state) + nests + dice + unbelieved
 
 
 def _not_flat(state: State, found: Look) -> Verdict:

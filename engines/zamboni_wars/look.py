@@ -113,13 +113,14 @@ class Difference:
 class Look:
     """The `nests` on the board, pieces that are `up` (not flat on a side), and spaces where something new may lie that was not read;
     of each cover die that was read the spaces that it may be meant to be in, the likeliest first, None where nobody looks for any; `held`
-    are players whose nest lies where it is recorded, seen or not, as people say."""
+    are players whose nest lies where it is recorded, seen or not, as people say; `unbelieved` are pieces that were left out by `believed`."""
 
     nests: tuple[Nest, ...]
     up: tuple[SeenPiece, ...]
     unread: frozenset[Space]
     dice: tuple[tuple[Space, ...], ...] | None = None
     held: frozenset[str] = frozenset()
+    unbelieved: tuple[SeenPiece, ...] = ()
 
     def as_read(self) -> Look:
         """With the colours and sizes that are named, whatever the doubt."""
@@ -134,6 +135,18 @@ class Look:
         alike = [nest for nest in self.nests if any(nest.colour == other.colour and {*nest.spaces} & {*other.spaces} for other in denied)]
         up = [piece for piece in self.up if any(piece.colour == other.colour and touch(piece, other.piece) for other in denied)]
         return replace(self, nests=tuple(nest for nest in self.nests if nest not in alike), up=tuple(piece for piece in self.up if piece not in up))
+
+    def believed(self, state: State) -> Look:
+        """Without what is not surely read where no nest of its colour can be: nobody has one any more, or it is surely read elsewhere."""
+        pieces = (*(nest.piece for nest in self.nests), *self.up)
+        seen = {piece.colour for piece in pieces if min(piece.colour_probability, size_probability(piece)) >= SURE}
+
+        def may_be(piece: SeenPiece) -> bool:
+            doubtful = piece.colour_probability >= SURE > size_probability(piece)
+            return not doubtful or (piece.colour in state.left and piece.colour not in seen)
+
+        nests, up = tuple(nest for nest in self.nests if may_be(nest.piece)), tuple(filter(may_be, self.up))
+        return replace(self, nests=nests, up=up, unbelieved=tuple(piece for piece in pieces if not may_be(piece)))
 
     def plainly(self, players: Collection[str]) -> Look:
         """The likeliest reading of the nests of these players, and of the cover dice, as if there were no doubt."""

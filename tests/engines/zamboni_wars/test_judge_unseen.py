@@ -107,7 +107,10 @@ def test_where_a_nest_too_many_is_seen_people_may_say_that_there_is_none(at):
     others = tuple(piece for piece in said.pieces if piece is not stands)
     upright = replace(said, pieces=(*others, replace(stands, pose="upright", pose_probability=0.9)))
     assert isinstance(judge(evening, upright, said), Waiting), "nor does it stand there"
-    assert isinstance(judge(evening, upright, before), CannotSee)
+    waiting = judge(evening, upright, before)
+    assert isinstance(waiting, Waiting)
+    x, y = stands.base_mm
+    assert waiting.said.endswith(f" Held against nobody: what looks like a red piece at ({x:.0f}, {y:.0f}) mm."), "red has one nest, which is seen"
     evening.table.drive("yellow", Space.parse("c6"), "E")
     assert [choice.moves for choice in judge(evening, evening.table.seen(), before).asks.choices] == [("c6 E",), ()]
     assert judge(evening, evening.table.seen(), said).moves == ("c6 E",)
@@ -162,3 +165,21 @@ def test_of_a_nest_that_is_seen_whole_nobody_is_asked_whether_a_layer_was_taken(
     evening.table.strip("red")
     asked = judge(evening, evening.table.seen(), before).asks
     assert [choice.moves for choice in asked.choices] == [("take red",), ()]
+
+
+def test_what_may_be_a_nest_of_a_colour_that_nobody_has_keeps_no_move_from_counting(at):
+    """Ground of the colour of a Zamboni that is destroyed looks a little like one."""
+    evening = at("zambonis a6 E 3, f6 S 3, -; to_move yellow; phase move 2")
+    before = evening.table.seen()
+    evening.table.drive("yellow", Space.parse("c6"), "E")
+    seen = evening.table.seen()
+
+    def moved(**doubt):
+        ghost = evening.table.read("blue", *evening.table.place(Space.parse("c5"), "W"), 1, **doubt)
+        return judge(evening, replace(seen, pieces=(*seen.pieces, ghost)), before)
+
+    accepted = moved(size_probability=0.6, pose_probability=0.5)
+    assert accepted.moves == ("c6 E",)
+    assert " Held against nobody: what looks like a blue piece at (" in accepted.said
+    assert isinstance(moved(), OutOfSync), "it is there for sure"
+    assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), "it may be of another colour"
