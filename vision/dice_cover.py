@@ -86,7 +86,10 @@ def without_dice(sight: Sight, dice: list[Cube], photo: Photo) -> Sight:
     for outline_mm in outlines:
         cv2.fillPoly(hidden, [sight.polygon(outline_mm)], 1, shift=SUB_BITS)
     found = tuple(one for one in sight.found if not any(within(outline_mm, one.middle_mm) for outline_mm in outlines))
-    return replace(sight, found=found, pieces=sight.pieces & (hidden == 0))
+    changed = sight.changed
+    if changed is not None:
+        changed = changed & (cv2.resize(hidden, changed.shape[::-1], interpolation=cv2.INTER_NEAREST) == 0)
+    return replace(sight, found=found, pieces=sight.pieces & (hidden == 0), changed=changed)
 
 
 def beside_pieces(dice: list[Cube], solids: list[Solid]) -> list[Cube]:

@@ -21,14 +21,27 @@ from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import beside_pieces, find_dice, told_die, without_dice
 from vision.dice_cube import Cube
-from vision.finder import Sight, search, view_of
+from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
 from vision.photo import SUB_BITS, Photo
 from vision.reading import Reading, TableRead
-from vision.reference import EmptyTable, empty_table, only_changed, surer_where_changed
-from vision.second_look import BASE_PX, BLURRED, QUARTERS, UNCLEAR, WORTH_ANOTHER, Cut, cut_of, cuts_as, look_again, look_from_all_sides, look_twice
+from vision.reference import EmptyTable, changes_alone, empty_table, only_changed, surer_where_changed, told_by_changes
+from vision.second_look import (
+    BASE_PX,
+    BLURRED,
+    QUARTERS,
+    UNCLEAR,
+    WORTH_ANOTHER,
+    Cut,
+    Looked,
+    cut_of,
+    cuts_as,
+    look_again,
+    look_from_all_sides,
+    look_twice,
+)
 from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges
 from vision.still_camera import StillCamera
 from vision.tiles import standing
@@ -159,13 +172,13 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     for one in still:
         cv2.fillPoly(taken, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
     found = [one for one in sight.found if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])]
-    looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, setup.colours)
-    if habit.max() > USUAL:
-        usual = POSES[int(habit.argmax())]
-        unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
-        looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, setup.colours)
+    looked = _looked_at(found, habit, sight, photo)
     laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
     laid = surer_where_changed(laid, still, sight, photo)
+    if (alone := changes_alone(laid, sight, photo)) is not None:
+        new = told_by_changes(lay(_looked_at(alone.found, habit, sight, photo), habit, photo, alone), alone, sight, photo)
+        more = each_once(new, laid)
+        laid = surer_where_changed(_made_out(more, laid, photo, alone), laid, sight, photo)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
     if len(left):
         zoom = float(np.mean([size.base_mm for size in setup.sizes])) / sight.view.step_mm / BASE_PX
@@ -174,6 +187,17 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         laid = surer_where_changed(_made_out(more, laid, photo, sight), laid, sight, photo)
     told = likeliest_of_one(laid, photo)
     return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in told]
+
+
+def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo) -> list[Looked]:
+    """What the second look sees where the finder names places; where nearly all pieces of the game stand alike, also as if they did."""
+    colours = photo.setup.colours
+    looked = look_twice([cut_of(one, sight.view) for one in found], sight.view, colours)
+    if habit.max() > USUAL:
+        usual = POSES[int(habit.argmax())]
+        unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
+        looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, colours)
+    return looked
 
 
 def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:

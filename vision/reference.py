@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -28,6 +29,14 @@ CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
 """Log odds that all of what a piece hides would speak for it, if it has changed: of 791 pieces of Icebreaker and Ice Storm that hid changed ground
 all but one were there, also those that the second look thought to be as likely as not.  It is held to be less than that says, as hands and
 cups change a table too.  And the least doubt that is left."""
+
+PATCH_SHARE = 0.35
+"""Of the smallest piece's face so much has to have changed, and of what is within half a base of a middle, for a piece that was not seen at first."""
+LEAST_LEFT, MOSTLY = 0.5, 0.9
+"""Share of what such a piece hides that has changed and that nothing else explains, and of what has changed there."""
+NEUTRAL = np.uint8(110)
+"""Level of what is blotted out: a grey."""
+AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,28 +73,85 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     disc and no arm: something is there.  Among cover dice that says little, as one of them that was not found has changed the table too."""
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
-    arms = cv2.resize(sight.arms.astype(np.uint8), sight.changed.shape[::-1], interpolation=cv2.INTER_NEAREST)
-    left, eye = (sight.changed & (arms == 0)).astype(np.uint8), photo.camera.eye_mm
-    for disc in (one for one in sight.found if one.is_disc and one.chance > SURE_CHANCE):
-        _fill(left, disc, sight, 0)
+    left = _but_for_arms_and_discs(sight.changed, sight)
     surer: dict[Laid, Laid] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
-        outline, here = sight.view.polygon(silhouette(one.best.solid, eye)), np.zeros_like(left)
-        cv2.fillPoly(here, [outline], 1, shift=SUB_BITS)
-        share = float(left[here > 0].mean()) if here.any() else 0.0
-        left[here > 0] = 0
+        here = _hidden_by(one, sight, photo)
+        share = float(left[here].mean()) if here.any() else 0.0
+        left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(CHANGED_ODDS * max(0.0, 2 * share - 1))
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
         surer[one] = one if one in known or beside else replace(one, chance=float(odds / (1 + odds)))
     return [surer[one] for one in laid]
 
 
+def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
+    """The sight with what the finder sees once all is blotted out that has not changed: there a piece on ground of its own colour can be seen.
+
+    It is asked only where something as large as a piece has changed on the board, and no sure piece, disc or arm explains it; else None. Its
+    `changed` is what they leave unexplained.
+    """
+    if sight.changed is None:
+        return None
+    left = _but_for_arms_and_discs(sight.changed, sight)
+    for one in laid:
+        if one.chance > SURE_CHANCE:
+            left[_hidden_by(one, sight, photo)] = 0
+    board = np.zeros_like(left)
+    cv2.fillPoly(board, [sight.view.polygon(photo.setup.outline_mm())], 1, shift=SUB_BITS)
+    left = np.asarray(cv2.morphologyEx(left & board, cv2.MORPH_OPEN, AROUND), np.uint8)
+    least = PATCH_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
+    _, _, boxes, _ = cv2.connectedComponentsWithStats(left, connectivity=4)
+    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * sight.view.step_mm**2 < least:
+        return None
+    shown = cv2.dilate(cv2.morphologyEx(sight.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND)
+    alone = search(replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, NEUTRAL)), photo.setup.colours)
+    new = tuple(one for one in alone.found if not one.is_disc and (_share_of(left, one, sight) or 0.0) > PATCH_SHARE)
+    return replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0) if new else None
+
+
+def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:
+    """Of the pieces that were laid on `changes_alone` those of which half or more has changed, and nearly all of that by nothing else: beside others
+    it is shadows and light that change."""
+    assert sight.changed is not None
+    assert alone.changed is not None
+    told = []
+    for one in new:
+        here = _hidden_by(one, sight, photo)
+        share, left = (float(mask[here].mean()) if here.any() else 0.0 for mask in (sight.changed, alone.changed))
+        if left >= max(LEAST_LEFT, MOSTLY * share):
+            told.append(one)
+    return told
+
+
+def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np.uint8]:
+    """A mask (h, w) without what is seen to be something else than a piece."""
+    arms = cv2.resize(sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    left = np.asarray(mask & (arms == 0), np.uint8)
+    for disc in (one for one in sight.found if one.is_disc and one.chance > SURE_CHANCE):
+        _fill(left, disc, sight, 0)
+    return left
+
+
+def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
+    """What a piece hides of the view, (h, w)."""
+    here = np.zeros(sight.view.code.shape[:2], np.uint8)
+    cv2.fillPoly(here, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
+    return here > 0
+
+
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
     """Does anything change there?  Beyond the view nothing is known."""
+    share = _share_of(mask, found, sight)
+    return share is None or share > CHANGED_SHARE
+
+
+def _share_of(mask: NDArray[Any], found: Found, sight: Sight) -> float | None:
+    """Share of a mask (h, w) within half a base of a middle, None beyond the view."""
     inside = np.zeros(mask.shape, np.uint8)
     _fill(inside, found, sight, 1)
     here = mask[inside > 0]
-    return len(here) == 0 or bool(here.mean() > CHANGED_SHARE)
+    return float(here.mean()) if len(here) else None
 
 
 def _fill(mask: NDArray[np.uint8], found: Found, sight: Sight, value: int) -> None:

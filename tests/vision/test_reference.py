@@ -8,8 +8,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from referee.simulated_tables import game_table
 from table.observation import Observation
 from table.setup import CoverDice
+from table.solids import lying
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -18,6 +20,7 @@ from vision.photo import Photo
 from vision.reader import lay_out
 from vision.reference import EmptyTable, empty_table, only_changed, surer_where_changed
 from vision.render import Renderer
+from vision.scene import Scene, ScenePiece
 from vision.scene_cases import random_case
 
 
@@ -87,3 +90,25 @@ def test_a_piece_is_surer_where_it_hides_what_has_changed():
     assert chances(doubtful, photo=replace(photo, setup=dice)) == [0.5] * len(doubtful), "it may be a die"
     again = [doubtful[0], replace(doubtful[0], chance=0.4)]
     assert chances(again)[1] == pytest.approx(0.4), "the surer one explains it"
+
+
+def test_a_piece_on_ground_of_its_own_colour_is_found_by_what_has_changed():
+    """The finder passes it over until all else is blotted out; without a picture of the empty table it does not know better."""
+    table = game_table("zamboni_wars", 3)
+    small = min(table.setup.sizes, key=lambda size: size.base_mm)
+    nest = ScenePiece(lying(small, 122.0, 109.0, 90.0), "yellow")
+    picture = Renderer(table.setup, table.place).picture(Scene(table.stage, (nest,)), np.random.default_rng(0))
+    assert observe(Frame(1, 0, picture), table.setup).pieces == ()
+    (seen,) = observe(Frame(1, 0, picture), table.setup, table.empty).pieces
+    assert (seen.colour, seen.size, seen.pose) == ("yellow", small.name, "lying")
+    assert np.hypot(seen.base_mm[0] - 122.0, seen.base_mm[1] - 109.0) < 2.0
+
+
+def test_shadows_and_coloured_light_beside_pieces_are_no_pieces():
+    case = random_case("storm", 97014)
+    scene, renderer = replace(case.scene(), limbs=()), Renderer(case.setup, case.camera)
+    empty, played = (Frame(k, 0, renderer.picture(one, np.random.default_rng(1 - k))) for k, one in enumerate((replace(scene, pieces=()), scene)))
+    seen = observe(played, case.setup, empty)
+    lie = [piece.solid.vertices_mm[:, :2].mean(axis=0) for piece in scene.pieces]
+    for piece in (*seen.pieces, *seen.off_board):
+        assert min(np.hypot(*(piece.solid.vertices_mm[:, :2].mean(axis=0) - place)) for place in lie) < 10.0, piece
