@@ -219,7 +219,7 @@ def _nothing_new(found: Look) -> Verdict:
         said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
         return ask(found, "boule.vanished", said, PLAY, [out], "It was taken away by hand: put it back")
     if not carried:
-        unread = [f" Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read: if it is a piece, show it better." for x, y in found.seen.unread_mm]
+        unread = [f" Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly." for x, y in found.seen.unread_mm]
         return Waiting(code="boule.throw", said=turn(state) + "".join(unread), rests_on=PLAY, player=player, evidence=found.evidence())
     own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
     swapped = [

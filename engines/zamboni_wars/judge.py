@@ -93,8 +93,8 @@ def _turn(state: State, found: Look) -> str:
     wrong = found.differs(state)
     nests = f" Not seen, and there on the players' word: {lay(state, wrong.held)}." if wrong.held else ""
     dice = f" Not seen: the cover die on {listed(wrong.unseen, 'and on')}." if wrong.unseen else ""
-    places = (f"a {piece.colour} piece at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm" for piece in found.unbelieved)
-    unbelieved = f" Held against nobody: what looks like {listed(places)}." if found.unbelieved else ""
+    places = ((piece.colour, *piece.base_mm) for piece in found.unbelieved)
+    unbelieved = "".join(f" Held against nobody: what looks like a {colour} piece at ({x:.0f}, {y:.0f}) mm." for colour, x, y in places)
     return turn(state) + nests + dice + unbelieved
 
 

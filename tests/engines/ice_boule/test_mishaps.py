@@ -271,7 +271,7 @@ def test_who_throws_is_told_what_could_not_be_read(tables, game):
     blind = replace(game.before, unread_mm=(np.array([150.0, 150.4]),))
     waiting = judge(game.state, blind, game.before)
     assert isinstance(waiting, Waiting)
-    assert waiting.said == "Yellow throws next. Something lies at (150, 150) mm that cannot be read: if it is a piece, show it better."
+    assert waiting.said == "Yellow throws next. Something lies at (150, 150) mm that cannot be read. Show it more clearly."
     assert judge(game.state, blind, blind).said == "Yellow throws next."
 
 
