@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 
 from engines.verdict import Choice
 
+NONE_OF_THESE = Choice("None of these: put it right", ())
+
 
 def mostly_seen(unseen: Collection[object], count: int) -> bool:
     """Are at least half of `count` pieces seen, so that people are not in the middle of setting up, or of clearing the table?"""
@@ -17,4 +19,4 @@ def what_is_true(ways: Iterable[Choice], still: str | None) -> tuple[Choice, ...
     nothing explains the table."""
     holds = () if still is None else (Choice(still, (), holds=True),)
     choices = (*holds, *ways)
-    return (*choices, Choice("None of these: put it right", ())) if choices else ()
+    return (*choices, NONE_OF_THESE) if choices else ()

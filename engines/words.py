@@ -9,3 +9,9 @@ def listed(things: Iterable[object], joint: str = "and", none: str = "nobody") -
     """`red`, `red and blue`, `red, yellow and blue`; `none` where there are none."""
     *first, last = [*map(str, things)] or [none]
     return f"{', '.join(first)} {joint} {last}" if first else last
+
+
+def cannot_be_read(place_mm: Iterable[float]) -> str:
+    """Of what lies at a place (2,)."""
+    x, y = place_mm
+    return f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."

@@ -55,6 +55,11 @@ class SeenPiece:
         footprint = self.solid.footprint_mm()
         return footprint if len(footprint) >= 3 else self.solid.plan_mm()
 
+    @property
+    def place_sigma_mm(self) -> float:
+        """How well its place is known, 1 sigma along the longer half axis."""
+        return float(np.sqrt(np.linalg.eigvalsh(self.covariance[:2, :2]).max()))
+
     def away_from(self, other: SeenPiece) -> Array:
         """Difference (3,) in x_mm, y_mm and heading_deg, the heading by the shorter way round."""
         turned_deg, period_deg = self.heading_deg - other.heading_deg, REPEATS_DEG[self.pose]

@@ -125,6 +125,5 @@ def _is_of_piece(die: Cube, sight: Sight) -> bool:
 
 def _share(mask: NDArray[np.bool_], die: Cube, sight: Sight) -> float:
     """Share of what a die hides of the view that is in a mask (h, w)."""
-    here = np.zeros(mask.shape, np.uint8)
-    cv2.fillPoly(here, [sight.view.polygon(die.outline())], 1, shift=SUB_BITS)
-    return float(mask[here > 0].mean()) if here.any() else 0.0
+    here = sight.view.inside(die.outline())
+    return float(mask[here].mean()) if here.any() else 0.0

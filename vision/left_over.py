@@ -43,10 +43,14 @@ def left_over(sight: Sight, pieces: list[Hypothesis], photo: Photo, rim_cells: i
             _fill(left, one.middle_mm + 0.5 * one.base_mm * np.column_stack([np.cos(turns), np.sin(turns)]), sight, 0)
     left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((rim_cells + 1, rim_cells + 1))), np.uint8)
     cell_mm = STRIDE * sight.view.step_mm
-    least = UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
     count, _, stats, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
     areas = stats[1:count, cv2.CC_STAT_AREA] * cell_mm**2
-    return sight.places_mm(np.asarray(middles, float)[1:count][areas > least])
+    return sight.places_mm(np.asarray(middles, float)[1:count][areas > least_patch_mm2(photo.setup)])
+
+
+def least_patch_mm2(setup: Setup) -> float:
+    """What is smaller is too small to be a piece of which nothing else is seen."""
+    return UNREAD_SHARE * min(size.base_mm * size.slant_mm for size in setup.sizes) / 2
 
 
 def unread(left: Array, doubtful: list[Hypothesis], pieces: list[Hypothesis], photo: Photo) -> tuple[Array, ...]:

@@ -45,6 +45,12 @@ class FlatView:
         """A polygon (n, 2) in pixels, as OpenCV draws it with SUB_BITS."""
         return np.rint(self.pixels(outline_mm) * (1 << SUB_BITS)).astype(np.int32)[:, None]
 
+    def inside(self, outline_mm: Array) -> NDArray[np.bool_]:
+        """The pixels (h, w) inside a polygon (n, 2)."""
+        mask = np.zeros(self.code.shape[:2], np.uint8)
+        cv2.fillPoly(mask, [self.polygon(outline_mm)], 1, shift=SUB_BITS)
+        return mask > 0
+
     def millimetres(self, pixels: Array) -> Array:
         """Table points (n, 2) of pixels (n, 2) as (column, row)."""
         return np.array([self.left_mm, self.top_mm]) + self.step_mm * pixels * [1, -1]

@@ -25,7 +25,7 @@ from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame
 from vision.hypothesis import silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
-from vision.photo import SUB_BITS, Photo
+from vision.photo import Photo
 from vision.reading import Reading, TableRead
 from vision.reference import EmptyTable, changes_alone, empty_table, only_changed, surer_where_changed, told_by_changes
 from vision.second_look import (
@@ -168,9 +168,9 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     Where one is known to lie `still`, nothing is looked for.
     """
     setup, habit = photo.setup, habit_of(photo.setup).poses
-    taken = np.zeros(sight.view.code.shape[:2], np.uint8)
+    taken = np.zeros(sight.view.code.shape[:2], bool)
     for one in still:
-        cv2.fillPoly(taken, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
+        taken |= sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
     found = [one for one in sight.found if not one.is_disc and not _is_set(taken, sight.view.pixels(one.middle_mm[None])[0])]
     looked = _looked_at(found, habit, sight, photo)
     laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)

@@ -17,7 +17,8 @@ from vision.fiducials import locate
 from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame, Image
 from vision.hypothesis import silhouette
-from vision.photo import SUB_BITS, Photo
+from vision.left_over import least_patch_mm2
+from vision.photo import Photo
 from vision.spots import SURE_CHANCE, Laid
 
 SIGMAS = 4.0
@@ -26,12 +27,12 @@ CHANGED_SHARE = 0.08
 """A piece changes at least this share of what it covers; one of the ground's own colour shows by its faces' light and its shadow."""
 
 CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
-"""Log odds that all of what a piece hides would speak for it, if it has changed: of 791 pieces of Icebreaker and Ice Storm that hid changed ground
-all but one were there, also those that the second look thought to be as likely as not.  It is held to be less than that says, as hands and
-cups change a table too.  And the least doubt that is left."""
+"""Log odds that all of what a piece hides would speak for it, if it has changed, and half of it not at all: of 791 pieces of Icebreaker and Ice
+Storm that hid changed ground all but one were there, also those that the second look thought to be as likely as not.  It is held to be less than
+that says, as hands and cups change a table too.  And the least doubt that is left."""
 
-PATCH_SHARE = 0.35
-"""Of the smallest piece's face so much has to have changed, and of what is within half a base of a middle, for a piece that was not seen at first."""
+MIDDLE_SHARE = 0.35
+"""Of what is within half a base of a middle so much has to have changed, for a piece that was not seen at first."""
 LEAST_LEFT, MOSTLY = 0.5, 0.9
 """Share of what such a piece hides that has changed and that nothing else explains, and of what has changed there."""
 NEUTRAL = np.uint8(110)
@@ -77,7 +78,7 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     surer: dict[Laid, Laid] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
         here = _hidden_by(one, sight, photo)
-        share = float(left[here].mean()) if here.any() else 0.0
+        share = _share(left, here)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(CHANGED_ODDS * max(0.0, 2 * share - 1))
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
@@ -97,16 +98,13 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
     for one in laid:
         if one.chance > SURE_CHANCE:
             left[_hidden_by(one, sight, photo)] = 0
-    board = np.zeros_like(left)
-    cv2.fillPoly(board, [sight.view.polygon(photo.setup.outline_mm())], 1, shift=SUB_BITS)
-    left = np.asarray(cv2.morphologyEx(left & board, cv2.MORPH_OPEN, AROUND), np.uint8)
-    least = PATCH_SHARE * min(size.base_mm * size.slant_mm for size in photo.setup.sizes) / 2
+    left = np.asarray(cv2.morphologyEx(left & sight.view.inside(photo.setup.outline_mm()), cv2.MORPH_OPEN, AROUND), np.uint8)
     _, _, boxes, _ = cv2.connectedComponentsWithStats(left, connectivity=4)
-    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * sight.view.step_mm**2 < least:
+    if boxes[1:, cv2.CC_STAT_AREA].max(initial=0) * sight.view.step_mm**2 < least_patch_mm2(photo.setup):
         return None
     shown = cv2.dilate(cv2.morphologyEx(sight.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND)
     alone = search(replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, NEUTRAL)), photo.setup.colours)
-    new = tuple(one for one in alone.found if not one.is_disc and (_share_of(left, one, sight) or 0.0) > PATCH_SHARE)
+    new = tuple(one for one in alone.found if not one.is_disc and _share(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE)
     return replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0) if new else None
 
 
@@ -118,8 +116,7 @@ def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -
     told = []
     for one in new:
         here = _hidden_by(one, sight, photo)
-        share, left = (float(mask[here].mean()) if here.any() else 0.0 for mask in (sight.changed, alone.changed))
-        if left >= max(LEAST_LEFT, MOSTLY * share):
+        if _share(alone.changed, here) >= max(LEAST_LEFT, MOSTLY * _share(sight.changed, here)):
             told.append(one)
     return told
 
@@ -129,35 +126,32 @@ def _but_for_arms_and_discs(mask: NDArray[np.bool_], sight: Sight) -> NDArray[np
     arms = cv2.resize(sight.arms.astype(np.uint8), mask.shape[::-1], interpolation=cv2.INTER_NEAREST)
     left = np.asarray(mask & (arms == 0), np.uint8)
     for disc in (one for one in sight.found if one.is_disc and one.chance > SURE_CHANCE):
-        _fill(left, disc, sight, 0)
+        left[_within_half_a_base(disc, sight)] = 0
     return left
 
 
 def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
     """What a piece hides of the view, (h, w)."""
-    here = np.zeros(sight.view.code.shape[:2], np.uint8)
-    cv2.fillPoly(here, [sight.view.polygon(silhouette(one.best.solid, photo.camera.eye_mm))], 1, shift=SUB_BITS)
-    return here > 0
+    return sight.view.inside(silhouette(one.best.solid, photo.camera.eye_mm))
 
 
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
     """Does anything change there?  Beyond the view nothing is known."""
-    share = _share_of(mask, found, sight)
-    return share is None or share > CHANGED_SHARE
+    here = _within_half_a_base(found, sight)
+    return not here.any() or _share(mask, here) > CHANGED_SHARE
 
 
-def _share_of(mask: NDArray[Any], found: Found, sight: Sight) -> float | None:
-    """Share of a mask (h, w) within half a base of a middle, None beyond the view."""
-    inside = np.zeros(mask.shape, np.uint8)
-    _fill(inside, found, sight, 1)
-    here = mask[inside > 0]
-    return float(here.mean()) if len(here) else None
-
-
-def _fill(mask: NDArray[np.uint8], found: Found, sight: Sight, value: int) -> None:
-    """Set what is within half a base of a middle."""
+def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
+    """What is so near to a middle, (h, w)."""
     x, y = sight.view.pixels(found.middle_mm[None])[0]
-    cv2.circle(mask, (round(x), round(y)), round(found.base_mm / sight.view.step_mm / 2), value, -1)
+    here = np.zeros(sight.view.code.shape[:2], np.uint8)
+    cv2.circle(here, (round(x), round(y)), round(found.base_mm / sight.view.step_mm / 2), 1, -1)
+    return here > 0
+
+
+def _share(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
+    """Share of what is `here` that is in a mask, both (h, w); none of nothing."""
+    return float(mask[here].mean()) if here.any() else 0.0
 
 
 def _is_new_disc(found: Found, empty: EmptyTable) -> bool:

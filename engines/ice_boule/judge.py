@@ -26,6 +26,7 @@ from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, 
 from engines.ice_boule.state import State
 from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
+from engines.words import cannot_be_read
 from table.boards import Board
 from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
@@ -219,8 +220,8 @@ def _nothing_new(found: Look) -> Verdict:
         said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
         return ask(found, "boule.vanished", said, PLAY, [out], "It was taken away by hand: put it back")
     if not carried:
-        unread = [f" Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly." for x, y in found.seen.unread_mm]
-        return Waiting(code="boule.throw", said=turn(state) + "".join(unread), rests_on=PLAY, player=player, evidence=found.evidence())
+        said = " ".join([turn(state), *map(cannot_be_read, found.seen.unread_mm)])
+        return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
     own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
     swapped = [
         (f"{player.capitalize()} threw the piece that {words.where(gap)}, and another {player} one left play", reading)

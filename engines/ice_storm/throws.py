@@ -17,7 +17,7 @@ from engines.ice_storm.moves import LEANING, OFF, Change, Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
-from engines.words import listed
+from engines.words import cannot_be_read, listed
 from table.clearance import clearance
 from table.observation import SURE, SeenPiece
 
@@ -309,9 +309,10 @@ def unclear(look: Look) -> CannotSee | None:
 
 def cannot_read(look: Look) -> CannotSee:
     """Something lies on the board that cannot be read, and it matters what it is."""
-    x, y = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
-    said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+    place_mm = look.unread_mm[0] if look.unread_mm else look.where_mm(look.hidden[0])
+    said = cannot_be_read(place_mm)
     if not look.unread_mm and look.hidden[0] in look.unseen:
+        x, y = place_mm
         said = f"{look.hidden[0].name} is not seen, about ({x:.0f}, {y:.0f}) mm, and was not before. Show it more clearly, or correct the record."
     return CannotSee(code="storm.unread", said=said, rests_on=DEPLOYMENT, player=look.state.next or look.state.attacker)
 

@@ -179,7 +179,7 @@ def look(seen: Observation, board: Hex) -> Look:
     grid = _grid(board)
     ships, down = [], []
     for piece in seen.pieces:
-        cells = grid.cells(piece.base_mm, float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max())))
+        cells = grid.cells(piece.base_mm, piece.place_sigma_mm)
         if piece.pose != "upright" and piece.pose_probability >= SURE:
             down.append(piece)
         elif cells:

@@ -18,9 +18,9 @@ from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import after_move, capital, turn
-from engines.unseen import mostly_seen, what_is_true
+from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
-from engines.words import listed
+from engines.words import cannot_be_read, listed
 from table.boards import Board as TableBoard
 from table.boards import Tiles
 from table.observation import Observation
@@ -100,10 +100,8 @@ def _tell(look: Look, story: _Story) -> Verdict:
     if not story.moves:
         matched = set(look.matched(state.board).values())
         if hidden := look.hidden(state.board):
-            x, y = hidden[0]
-            said = f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
             asks = _ask_unseen(look, [name for name in state.board.pyramids if name not in matched | look.held])
-            return CannotSee(code="icefloe.unread", said=said, player=state.next, asks=asks)
+            return CannotSee(code="icefloe.unread", said=cannot_be_read(hidden[0]), player=state.next, asks=asks)
         if look.held & matched:
             return Accepted(code=f"icefloe.{state.phase}", said=turn(state), player=state.next, moves=())
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
@@ -165,7 +163,7 @@ def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     """Several stories explain the picture: people know."""
     state = look.state
     choices = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in rivals if story.moves]
-    choices.append(Choice("None of these: put it right", ()))
+    choices.append(NONE_OF_THESE)
     said = "What was moved, or where it stands, is too close to call."
     return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
 

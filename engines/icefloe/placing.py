@@ -12,7 +12,7 @@ from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import turn
-from engines.unseen import mostly_seen, what_is_true
+from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Tiles
@@ -96,7 +96,7 @@ def _ask_tiles(state: State, missing: list[str], otherwise: Verdict) -> Ambiguou
         return None
     said = f"Not seen on the pond: {listed(missing)}. What is true?"
     still = Choice("They lie there, and the camera does not see them", otherwise.moves)
-    choices = (still, Choice("None of these: put it right", ()))
+    choices = (still, NONE_OF_THESE)
     return Ambiguous(code=CODE, said=said, rests_on="The Board", player=state.next, choices=choices, until_moved=True)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from engines.errors import Violation
+from engines.unseen import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
@@ -164,7 +165,7 @@ def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Lo
     if still:
         choices.append(Choice("Nothing has happened yet", ()))
     if more:
-        choices.append(Choice("None of these: put it right", ()))
+        choices.append(NONE_OF_THESE)
     said = f"How does {state.to_move}'s Zamboni end? It lies so that it may be either. You may also lay it so that it is clear."
     return Ambiguous(code=MOVE, said=said, rests_on=PLACE, player=state.to_move, choices=tuple(choices), until_moved=True)
 

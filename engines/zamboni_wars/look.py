@@ -217,12 +217,7 @@ def _ways_to_lie(piece: SeenPiece) -> tuple[SeenPiece, ...]:
 
 
 def _spaces_of(piece: SeenPiece, board: Coasters) -> tuple[Space, ...]:
-    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * sigma_mm(piece)), board)
-
-
-def sigma_mm(piece: SeenPiece) -> float:
-    """How well its place is known, 1 sigma along the longer half axis."""
-    return float(np.sqrt(np.linalg.eigvalsh(piece.covariance[:2, :2]).max()))
+    return _spaces(piece.contact_mm.mean(axis=0), max(BOUNDARY_MM, 2 * piece.place_sigma_mm), board)
 
 
 def as_said(found: Look, state: State, before: Observation | None, board: Coasters) -> Look:

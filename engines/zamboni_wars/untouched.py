@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engines.zamboni_wars.look import STILL_MM, lies_as_before, sigma_mm, size_probability, touch, was_unread
+from engines.zamboni_wars.look import STILL_MM, lies_as_before, size_probability, touch, was_unread
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Rolling
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from table.observation import SURE, Observation, SeenPiece
@@ -90,4 +90,4 @@ def _seems_otherwise(piece: SeenPiece, was: SeenPiece, state: State, known: bool
 def _may_lie_as(piece: SeenPiece, was: SeenPiece) -> bool:
     """Is that it lies as it lay among the ways in which a piece may lie, for all that the picture says?"""
     ways = [way for way in (piece, *piece.rivals) if (way.size, way.pose) == (was.size, was.pose)]
-    return any(np.hypot(*way.away_from(was)[:2]) <= max(STILL_MM, 2 * sigma_mm(way)) for way in ways)
+    return any(np.hypot(*way.away_from(was)[:2]) <= max(STILL_MM, 2 * way.place_sigma_mm) for way in ways)
