@@ -26,7 +26,7 @@ from benchmarks.sequences import GAMES, refereed
 from table.observation import Observation, observation_document
 from table.setup import Lens, Setup, load_table
 from vision.cameras.files import read_image
-from vision.frame import Frame, Image
+from vision.frame import Frame, Image, swapped
 from vision.observe import observe
 
 Seen = tuple[Image, Setup]
@@ -45,8 +45,8 @@ def packed(quality: int) -> Callable[[Image, Setup], Seen]:
     """Packed as JPEG once more."""
 
     def change(image: Image, setup: Setup) -> Seen:
-        _, data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
-        return np.ascontiguousarray(cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1], np.uint8), setup
+        _, data = cv2.imencode(".jpg", swapped(image), [cv2.IMWRITE_JPEG_QUALITY, quality])
+        return swapped(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)), setup
 
     return change
 
@@ -161,7 +161,7 @@ def _change_film(film: Path, to: Path, change: Callable[[Image, Setup], Seen]) -
         shutil.copy(one, to)
     for picture in (*film.glob("*.jpg"), *(film / "frames").iterdir()):
         image, _ = change(read_image(picture, setup).image, setup)
-        cv2.imwrite(str(to / picture.relative_to(film)), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, FILM_QUALITY])
+        cv2.imwrite(str(to / picture.relative_to(film)), swapped(image), [cv2.IMWRITE_JPEG_QUALITY, FILM_QUALITY])
 
 
 TEXT = """# What bad pictures do

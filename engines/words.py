@@ -15,3 +15,8 @@ def cannot_be_read(place_mm: Iterable[float]) -> str:
     """Of what lies at a place (2,)."""
     x, y = place_mm
     return f"Something lies at ({x:.0f}, {y:.0f}) mm that cannot be read. Show it more clearly."
+
+
+def as_recorded(mm: float, decimals: int = 1) -> str:
+    """A length, rounded from hundredths, as records keep it: one that is measured and then recorded is not shown as two."""
+    return f"{round(mm, 2):.{decimals}f}"

@@ -36,7 +36,7 @@ from referee.shown import Z_95, with_margin
 from table.documents import write_whole
 from table.errors import InputError
 from table.setup import Setup, load_table
-from vision.frame import Image
+from vision.frame import Image, swapped
 from vision.pictures import check_picture_path
 
 PICTURES = 5
@@ -96,7 +96,7 @@ def check(
     found = _check([look(name, image, setup) for name, image in _images(folder, spec, setup).items()], setup, measured, known)
     report = _report(found, setup, table_path)
     drawn = draw_map(found.map, setup, found.fiducials, f"Errors over the table, {found.pictures} picture{'s' * (found.pictures > 1)}", _below(found))
-    done, png = cv2.imencode(".png", np.ascontiguousarray(drawn[..., ::-1]))
+    done, png = cv2.imencode(".png", swapped(drawn))
     assert done, "a uint8 picture can be written as PNG"
     write_whole(out, page(report, png.tobytes()).encode())
     if picture:

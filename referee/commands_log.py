@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from engines import GAMES
+from engines.words import as_recorded
 from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
 from referee.exchange import export_session, import_session
@@ -176,7 +177,7 @@ def _nearest(thrown: Thrown | None) -> str:
         return ""
     if thrown.lie.on_target or not thrown.lie.gap_mm:
         return "on the target" if thrown.lie.on_target else "touching"
-    return f"{thrown.lie.gap_mm:.1f} mm" if thrown.sigma_mm is None else f"{with_margin(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
+    return f"{as_recorded(thrown.lie.gap_mm)} mm" if thrown.sigma_mm is None else f"{with_margin(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
 
 
 def _tally_document(row: Tally) -> dict[str, Any]:

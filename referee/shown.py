@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from engines.words import as_recorded
+
 Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 EPOCH_MS = 10**11
@@ -16,7 +18,7 @@ def with_margin(value: float, sigma: float) -> str:
     """A value and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less than 0.1."""
     margin = Z_95 * sigma
     decimals = 2 if margin < 0.095 else 1
-    return f"{value:.{decimals}f} ± {max(margin, 10**-decimals):.{decimals}f}"
+    return f"{as_recorded(value, decimals)} ± {max(margin, 10**-decimals):.{decimals}f}"
 
 
 def fine_margin(value: float, sigma: float) -> str:

@@ -21,7 +21,7 @@ from table.observation import Camera, Observation, SeenPiece
 from table.setup import Lens
 from table.solids import EDGES, FACES, Array
 from vision.camera import project
-from vision.frame import Image
+from vision.frame import Image, swapped
 from vision.lettering import letter_mask
 
 Tone = Literal["plain", "target", "leading", "doubtful", "off board"]
@@ -98,7 +98,7 @@ def annotate(image: Image, seen: Observation, lens: Lens, notes: Sequence[Note] 
 def write_picture(path: Path, image: Image) -> None:
     """Write a picture whole or not at all, in the format of its ending; raises InputError."""
     check_picture_path(path)
-    ok, data = cv2.imencode(path.suffix.lower(), cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    ok, data = cv2.imencode(path.suffix.lower(), swapped(image))
     assert ok, "a uint8 picture can be written in each of these formats"
     write_whole(path, data.tobytes())
 

@@ -21,7 +21,7 @@ from table.documents import write_whole
 from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup, save_table
-from vision.frame import Image
+from vision.frame import Image, swapped
 from vision.render import Pictures, Renderer
 from vision.scene import SKINS, SLEEVES, Limb, Scene, Stage, forearm, reaching_arm
 from vision.scene_layouts import Layout, random_layout
@@ -144,7 +144,7 @@ def _truth(place: Placed) -> dict[str, Any]:
 
 
 def _write_jpeg(path: Path, image: Image, quality: int) -> None:
-    ok, data = cv2.imencode(".jpg", np.ascontiguousarray(image[..., ::-1]), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    ok, data = cv2.imencode(".jpg", swapped(image), [cv2.IMWRITE_JPEG_QUALITY, quality])
     assert ok, "a whole picture can be encoded"
     write_whole(path, data.tobytes())
 

@@ -178,18 +178,20 @@ def _same(a: Thumb, b: Thumb) -> bool:
     if not 1 / MOST_GAIN < gain < MOST_GAIN:
         return False
     apart = _beyond_tremble(a.grey, b.grey, gain, offset)
-    if _largest(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise)) >= CHANGED_PIXELS:
+    if _has_spot(apart > max(CHANGED_LEVELS, CHANGED_SIGMAS * noise), CHANGED_PIXELS):
         return False
     apart = _beyond_tremble(a.colour.astype(np.float32), b.colour.astype(np.float32), gain, offset)
     noises = SIGMAS_A_MEDIAN * np.median(np.abs(apart[::EVERY_PX, ::EVERY_PX]), axis=(0, 1))
     most = np.maximum(COLOUR_LEVELS, CHANGED_SIGMAS * noises)
-    return _largest(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0) < COLOUR_PIXELS
+    return not _has_spot(cv2.inRange(apart, np.full_like(most, -WHITE), most) == 0, COLOUR_PIXELS)
 
 
-def _largest(changed: NDArray[np.bool_]) -> int:
-    """Pixels of the largest spot of those (h, w) that have changed: a camera that trembles changes a pixel here and one there."""
+def _has_spot(changed: NDArray[np.bool_], pixels: int) -> bool:
+    """Is one spot of those (h, w) that have changed so large?  A camera that trembles changes a pixel here and one there."""
+    if np.count_nonzero(changed) < pixels:
+        return False
     _, _, spots, _ = cv2.connectedComponentsWithStats(changed.astype(np.uint8))
-    return int(spots[1:, cv2.CC_STAT_AREA].max(initial=0))
+    return bool(spots[1:, cv2.CC_STAT_AREA].max() >= pixels)
 
 
 def _beyond_tremble(a: Grey, b: Grey, gain: float, offset: float) -> Grey:

@@ -13,6 +13,7 @@ from engines.ice_boule.moves import Move, Throw
 from engines.ice_boule.ranking import Ranking, rank_layout, with_pair
 from engines.ice_boule.state import State
 from engines.verdict import Choice
+from engines.words import as_recorded
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
@@ -45,7 +46,7 @@ def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
 
 
 def _piece(lie: Lie) -> str:
-    where = {"on": "on the target", "touching": "that touches"}.get(lie.distance, f"at {lie.gap_mm:.1f} mm")
+    where = {"on": "on the target", "touching": "that touches"}.get(lie.distance, f"at {as_recorded(lie.gap_mm)} mm")
     return f"{lie.colour}'s piece {where}"
 
 

@@ -7,6 +7,7 @@ from engines.ice_boule.measure import Z95, Gap
 from engines.ice_boule.moves import Throw
 from engines.ice_boule.rules import outcome, turn
 from engines.ice_boule.state import End, State
+from engines.words import as_recorded
 from table.observation import SURE
 
 
@@ -26,7 +27,7 @@ def where(gap: Gap) -> str:
 
 def measured(gap: Gap) -> str:
     """A distance with its 95 % uncertainty: `57.5 ± 0.4 mm`."""
-    return "on the target" if gap.on_target else f"{gap.mm:.1f} ± {Z95 * gap.sigma_mm:.1f} mm"
+    return "on the target" if gap.on_target else f"{as_recorded(gap.mm)} ± {Z95 * gap.sigma_mm:.1f} mm"
 
 
 def doubt(gap: Gap) -> str:
@@ -42,7 +43,7 @@ def distance(lie: Lie) -> str:
     """The distance of a lie: `on the target`, `touching it`, `at 57.5 mm`."""
     if lie.on_target:
         return "on the target"
-    return f"at {lie.gap_mm:.1f} mm" if lie.gap_mm else "touching it"
+    return f"at {as_recorded(lie.gap_mm)} mm" if lie.gap_mm else "touching it"
 
 
 def throw(before: State, move: Throw, after: State, gap: Gap | None) -> str:

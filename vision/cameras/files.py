@@ -13,7 +13,7 @@ from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import other_size
 from vision.cameras.jpeg import JPEG, whole_jpeg
-from vision.frame import Frame, Image
+from vision.frame import Frame, Image, swapped
 
 PNG = b"\x89PNG\r\n\x1a\n"
 _SUFFIXES = (".jpg", ".jpeg", ".png")
@@ -50,13 +50,13 @@ def decode_image(data: bytes, where: str) -> Image:
         raise InputError(f"{where}: expected a picture that can be decoded: {error.err}") from error
     if image is None:
         raise InputError(f"{where}: expected a whole picture, but it cannot be decoded; take or copy it again")
-    return np.ascontiguousarray(image[:, :, ::-1], np.uint8)
+    return swapped(image)
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
     """An R-G-B image as a JPEG file with the colour of every pixel (4:4:4), as pieces are found by it; `quality` is 1 to 100."""
     words = [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-    done, data = cv2.imencode(".jpg", np.ascontiguousarray(image[:, :, ::-1]), words)
+    done, data = cv2.imencode(".jpg", swapped(image), words)
     assert done
     return data.tobytes()
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import cv2
-import numpy as np
 
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
+from vision.frame import swapped
 
 TIMEOUT_MS = 5000
 """A stream that does not answer for so long is lost."""
@@ -40,7 +40,7 @@ class CaptureFeed:
         self._taken += 1
         if self._lock is not None and self._taken == LOCKED_AFTER:
             self._lock(self._capture)
-        return Picture(np.ascontiguousarray(image[:, :, ::-1], np.uint8))
+        return Picture(swapped(image))
 
     def close(self) -> None:
         """Let go of the device."""

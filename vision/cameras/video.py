@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import other_size
-from vision.frame import Frame
+from vision.frame import Frame, swapped
 
 
 class VideoCamera:
@@ -43,7 +42,7 @@ class VideoCamera:
             return None
         # Some files give no times, or the same twice: time goes on by a millisecond at least.
         self._at_ms = max(self._at_ms + 1, round(self._capture.get(cv2.CAP_PROP_POS_MSEC)))
-        frame = Frame(self._seq, self._at_ms, np.ascontiguousarray(image[:, :, ::-1], np.uint8))
+        frame = Frame(self._seq, self._at_ms, swapped(image))
         self._seq += 1
         return frame
 

@@ -47,6 +47,15 @@ def test_a_whole_end(tables, new_game):
     )
 
 
+@pytest.mark.parametrize("gap_mm", [98.251, 98.249, 57.349, 57.3451])
+def test_a_distance_is_said_once_as_it_is_recorded(tables, new_game, gap_mm):
+    game = new_game()
+    game.see(tables.target())
+    said = game.add(tables.beside("blue", gap_mm)).said
+    assert f"lies {game.document['gap_mm']:.1f} ±" in said
+    assert f"leads, at {game.document['gap_mm']:.1f} mm" in said
+
+
 def test_between_ends(tables, new_game):
     """The old pieces and the old target do not begin the next end."""
     state = "players blue yellow; scores 2 0; starter blue; line -; target -; sizes large -; thrown 2 4; last blue 20.00; leading blue; "
