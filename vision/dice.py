@@ -38,10 +38,8 @@ WORTH = 0.4
 MAYBE = 0.4
 """How well a die has to agree with the edges of the picture, 0 to 1, to be looked at."""
 EDGES_COUNT, USUAL = 8.0, 0.75
-"""Beside what the network says of a die's lying flat, log odds, how much better than as usual its edges agree counts so much."""
-LIES_FLAT = -0.5
-"""Log odds, of both together, from which a die is taken to lie flat.  The network was taught that more than a third of all are cocked; on a table
-one in ten is at most, and with so few the least is said wrongly from here on."""
+"""Beside what the network says of a die's lying flat, log odds, how much better than as usual its edges agree counts so much.  A die is taken to
+lie flat where that is likelier than not."""
 ANOTHER = 0.5
 """Two dice are farther apart than this, in their edges."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
@@ -78,7 +76,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     cubes, edges, fine = maybe_flat(photo, corner)
     told = chances(cubes, fine)
     flat = logit(1 - told[:, 0]) + EDGES_COUNT * (np.array([cube.agreement(edges) for cube in cubes]) - USUAL)
-    there = [k for k in np.argsort(-flat) if flat[k] > LIES_FLAT]
+    there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie("something lies there, but no die that lies flat and shows its pips" if _holds_something(fine, corner) else "")
     best, *others = there
