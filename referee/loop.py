@@ -229,8 +229,10 @@ class Referee:
             self._ask_in_time(frame, settled, ledger)
         else:
             self._judge(frame, settled, ledger)
-        if settled is not None and self._dice is not None:
+        if self._dice is not None and settled is not None:
             self._hear_die(self._dice, frame, settled)
+        elif self._dice is not None:
+            self._dice.glance(frame, seen.camera)
 
     def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
         """Hear what a real die shows, once play has begun; where it cannot be read, people are told with the next frame."""

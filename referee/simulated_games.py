@@ -26,7 +26,9 @@ MISTAKES = 0.25
 THINK_MS = 1200
 """How long an answer takes, and a look at the table after it was put right."""
 SAY_MS = 500
-"""How long a die rolls, or a word takes."""
+"""How long a word takes."""
+SHAKE_MS = 800
+"""How long a die is shaken before it is rolled."""
 PATIENCE_MS, PATIENCE_FRAMES = 6000, 16
 """What nobody has ruled on after both is put back."""
 
@@ -234,11 +236,19 @@ class Players:
             self._people.say(Undo(record=question.seq, decided_by=WHO))
 
     def _lay(self, bodies: Bodies) -> Steps:
-        """A hand comes, changes what is different, and goes."""
+        """A hand comes, changes what is different, and goes; a die that is rolled is taken out of its corner first, and shaken."""
         now = self._bodies
         changed = [bodies.get(name) or now[name] for name in {**now, **bodies} if bodies.get(name) is not now.get(name)]
         player = self._session.ledger.state.next or self._session.ledger.players[0]
-        yield from self._people.reach(player, np.array([*_middle_mm(changed[0]), 45.0]) if changed else None)
+        rolled = [name for name, body in bodies.items() if isinstance(body, SceneDie) and now.get(name, body) is not body]
+        if rolled:
+            yield from self._reach_and_lay(player, now[rolled[0]], without(now, *rolled))
+            yield from self._people.wait(SHAKE_MS)
+        yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
+
+    def _reach_and_lay(self, player: str, to: Body | None, bodies: Bodies) -> Steps:
+        """An arm comes to something; when it goes, this lies on the table."""
+        yield from self._people.reach(player, None if to is None else np.array([*_middle_mm(to), 45.0]))
         self._bodies = bodies
         yield
         yield from self._people.reach(player, None)

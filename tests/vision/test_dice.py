@@ -83,27 +83,67 @@ def test_a_dice_corner_is_kept_in_table_json(tmp_path):
     assert load_table(tmp_path / "table.json").dice_corner == CORNER
 
 
-def test_a_roll_is_told_once_and_what_lay_there_before_is_none(tmp_path):
-    watch = dice_corner_watch(TABLE.setup)
+class Corner:
+    """A dice corner that is watched while a game waits for a roll."""
+
+    def __init__(self, session):
+        self.session, self.watch = session, dice_corner_watch(TABLE.setup)
+
+    def look(self, *dice):
+        return self.watch.look(Frame(0, 0, picture(*dice)), TABLE.place, self.session.ledger)
+
+    def glance(self, *dice, times=2):
+        """Pictures in which something moves on the table, but not in the corner, if there are several."""
+        for seed in range(times):
+            self.watch.glance(Frame(0, 0, picture(*dice, seed=seed)), TABLE.place)
+
+
+@pytest.fixture
+def corner(tmp_path):
     with Log(tmp_path / "log.sqlite") as log:
         session = Session.begin(log, SessionStarted(game="zamboni_wars", players=TABLE.setup.game.colours))
-        first = session.ledger.state.to_move
-
-        def look(*dice):
-            return watch.look(Frame(0, 0, picture(*dice)), TABLE.place, session.ledger)
-
-        lay, rolled = die(3), die(6, (9.0, 7.0), turn_deg=70.0)
-        assert look(lay) == ""
-        assert look(rolled) == {"player": first, "die": 6}
-        assert look(rolled) == ""
-        assert look(die(6, (9.4, 7.3), turn_deg=72.0)) == "", "it was not touched, whatever else looks otherwise"
-        assert look(die(6, (11.0, 7.0), turn_deg=75.0)).startswith("The die cannot be read: it lies much as it did before.")
-        assert look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
-        session.command(Hear(said={"player": first, "die": 6}))
-        assert look(lay) == "", "nobody is to roll while a Zamboni is to drive"
-        cocked = die(1, tilt_deg=30.0)
-        assert look(cocked) == ""
-        session.command(Undo())
-        assert look(cocked) == "", "it lay there before anybody was to roll"
-        assert look(die(1, (5.0, 5.0), tilt_deg=30.0)).startswith("The die cannot be read: ")
+        yield Corner(session)
         session.close()
+
+
+LAY, ROLLED = die(3), die(6, (9.0, 7.0), turn_deg=70.0)
+NEARLY_THERE = die(6, (11.0, 7.0), turn_deg=75.0)
+TOUCHED = "The die cannot be read: it lies much as it did before."
+
+
+def test_a_roll_is_told_once_and_what_lay_there_before_is_none(corner):
+    first = corner.session.ledger.state.to_move
+    assert corner.look(LAY) == ""
+    assert corner.look(ROLLED) == {"player": first, "die": 6}
+    assert corner.look(ROLLED) == ""
+    assert corner.look(die(6, (9.4, 7.3), turn_deg=72.0)) == "", "it was not touched, whatever else looks otherwise"
+    assert corner.look(NEARLY_THERE).startswith(TOUCHED)
+    assert corner.look(die(1, tilt_deg=30.0)).startswith("The die cannot be read: ")
+    corner.session.command(Hear(said={"player": first, "die": 6}))
+    assert corner.look(LAY) == "", "nobody is to roll while a Zamboni is to drive"
+    cocked = die(1, tilt_deg=30.0)
+    assert corner.look(cocked) == ""
+    corner.session.command(Undo())
+    assert corner.look(cocked) == "", "it lay there before anybody was to roll"
+    assert corner.look(die(1, (5.0, 5.0), tilt_deg=30.0)).startswith("The die cannot be read: ")
+
+
+def test_a_die_that_was_picked_up_was_rolled_however_near_it_lies_again(corner):
+    first = corner.session.ledger.state.to_move
+    corner.look(ROLLED)
+    corner.glance()
+    assert corner.look(NEARLY_THERE) == {"player": first, "die": 6}
+    assert corner.look(ROLLED).startswith(TOUCHED), "it was not picked up since"
+
+
+@pytest.mark.parametrize(("dice", "times"), [((), 1), ((die(6, tilt_deg=30.0),), 2)], ids=["an arm passes", "it is tipped over"])
+def test_a_die_that_may_only_have_been_touched_was_not_rolled(corner, dice, times):
+    corner.look(ROLLED)
+    corner.glance(*dice, times=times)
+    assert corner.look(NEARLY_THERE).startswith(TOUCHED)
+
+
+def test_a_die_that_could_not_be_seen_for_a_while_was_not_rolled(corner):
+    corner.look(ROLLED)
+    corner.glance()
+    assert corner.look(ROLLED) == ""
