@@ -152,8 +152,9 @@ are cocked {cocked:.1%} pass for lying flat. A reading takes {ms:.0f} ms of a pr
 
 A die is heard as an electronic one is, once a roll: while the game waits for a number, everything is at rest, and the die lies elsewhere than it
 did. Where it shows the same and lies within 8 mm and 20° of where it lay, the corner must have been empty meanwhile: else it may only have been
-nudged, and the panel asks for another roll. What lies there when play begins, and a die that is moved while nobody is to roll, is no roll. Whoever might fire and does not says so before
-the next player rolls; else the roll counts as the shot. Where the die cannot be read, the panel says why.
+nudged, and the panel asks for another roll. What lies there when play begins, and a die that is moved while nobody is to roll, is no roll.
+Whoever might fire and does not says so before the next player rolls; else the roll counts as the shot. Where the die cannot be read, the
+panel says why.
 
 What a dice corner is, and how to tell Rinkside where it is: [FORMATS.md](FORMATS.md), `dice_corner`. The die's edge is to be measured to half
 a millimetre. The surface should be of another colour than the die, without print, and level.

@@ -201,11 +201,12 @@ class Players:
         stands = self._play.same(self._session.ledger.state, after)
         verdict = _verdict(act, events, stands)
         self.done.append(Done(act, str(self.state), events, "asked" if typed and verdict == "right" else verdict))
-        if act.lawful and stands and self.done[-1].verdict in ("right", "asked"):
+        if act.lawful and stands:
             self.state = self._session.ledger.state
             return
         self._take_back(mark)
-        if self._bodies is not before:
+        before = {**before, **{name: self._bodies[name] for name in _rolled(before, self._bodies)}}  # laid back it would be another roll
+        if self._bodies != before:
             yield from self._lay(before)
         yield from self._people.wait(THINK_MS)
         if act.lawful or any(isinstance(event, Ruled) and event.verdict == "out_of_sync" for event in events):
@@ -240,8 +241,7 @@ class Players:
         now = self._bodies
         changed = [bodies.get(name) or now[name] for name in {**now, **bodies} if bodies.get(name) is not now.get(name)]
         player = self._session.ledger.state.next or self._session.ledger.players[0]
-        rolled = [name for name, body in bodies.items() if isinstance(body, SceneDie) and now.get(name, body) is not body]
-        if rolled:
+        if rolled := _rolled(now, bodies):
             yield from self._reach_and_lay(player, now[rolled[0]], without(now, *rolled))
             yield from self._people.wait(SHAKE_MS)
         yield from self._reach_and_lay(player, changed[0] if changed else None, bodies)
@@ -318,6 +318,11 @@ def _cannot_see(event: Event) -> bool:
 
 def _out_of_sync(event: Event) -> bool:
     return isinstance(event, Ruled) and event.verdict == "out_of_sync"
+
+
+def _rolled(before: Bodies, after: Bodies) -> list[str]:
+    """Dice that lie otherwise than before."""
+    return [name for name, body in after.items() if isinstance(body, SceneDie) and before.get(name, body) is not body]
 
 
 def without(bodies: Bodies, *names: str) -> Bodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 
@@ -12,6 +13,7 @@ from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
 from referee.session import Session
+from referee.simulated_games import Players as Seated
 from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, game_table, seat
 from referee.simulation import Players
@@ -53,3 +55,17 @@ def test_what_is_read_as_it_is_is_ruled_on_as_what_it_was(game, tmp_path):
     assert {done.verdict for done in others} == {"right"}
     assert {done.verdict for done in typed} <= {"right", "asked"}, "these eyes do not read dice: people type what they show"
     assert not all(done.act.lawful for done in players.done), "cheats were called"
+
+
+def test_a_die_is_taken_out_of_its_corner_before_it_is_rolled(monkeypatch, tmp_path):
+    scenes, scene_at = [], Seated.scene_at
+
+    def watched(players, at_ms):
+        scenes.append(scene_at(players, at_ms))
+        return scenes[-1]
+
+    monkeypatch.setattr(Seated, "scene_at", watched)
+    refereed("zamboni_wars", 4, tmp_path, faults=(0,))
+    dice = [scene.dice for scene in scenes]
+    assert len({one for lying in dice for one in lying}) > 2
+    assert not any(before and after and before != after for before, after in pairwise(dice)), "it lies elsewhere at once"
