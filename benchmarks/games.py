@@ -91,8 +91,9 @@ def planted_rows(game: str, found: Iterable[Game]) -> list[str]:
 
 
 def _shares(counts: Counter[str]) -> list[str]:
-    right = f"{counts['right']} ({counts['right'] / max(1, counts.total()):.1%})"
-    return [right, *(str(counts[verdict]) for verdict in VERDICTS[1:])]
+    share = counts["right"] / max(1, counts.total())
+    decimals = 2 if 0.9995 <= share < 1 else 1  # nearly all is not all
+    return [f"{counts['right']} ({share:.{decimals}%})", *(str(counts[verdict]) for verdict in VERDICTS[1:])]
 
 
 def otherwise(found: Iterable[Game]) -> list[str]:

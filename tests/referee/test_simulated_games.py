@@ -90,6 +90,11 @@ def test_throws_of_ice_boule_are_refereed_as_they_lie():
     assert not played.failed
 
 
+def test_nearly_all_is_not_said_to_be_all():
+    good, bad = Deed("move", True, ("a1-a2",), "right", ("Fine.",)), Deed("move", True, ("a1-a2",), "asked", ("Was it?",))
+    assert "| 3000 | 2999 (99.97%) | 1 |" in page([Game("icefloe", 1, "abc", 1640, (*[good] * 2999, bad), (1,), (1,), True)], "")
+
+
 def test_the_page_tells_what_was_played_and_what_went_otherwise():
     good, bad = Deed("move", True, ("a1-a2",), "right", ("Fine.",)), Deed("stolen ice", False, (), "nothing", (), "Show it better.")
     played = [
