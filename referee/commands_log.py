@@ -15,14 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from engines import GAMES
-from engines.words import as_recorded
 from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
 from referee.exchange import export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader
 from referee.played import Played, Thrown, games_of
-from referee.shown import called, shown_date, shown_time, with_margin
+from referee.shown import called, shown_date, shown_mm, shown_time
 from referee.tallies import Tally, tallies
 from table.errors import InputError
 
@@ -177,7 +176,7 @@ def _nearest(thrown: Thrown | None) -> str:
         return ""
     if thrown.lie.on_target or not thrown.lie.gap_mm:
         return "on the target" if thrown.lie.on_target else "touching"
-    return f"{as_recorded(thrown.lie.gap_mm)} mm" if thrown.sigma_mm is None else f"{with_margin(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
+    return f"{shown_mm(thrown.lie.gap_mm, thrown.sigma_mm)} mm"
 
 
 def _tally_document(row: Tally) -> dict[str, Any]:

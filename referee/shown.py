@@ -21,6 +21,11 @@ def with_margin(value: float, sigma: float) -> str:
     return f"{as_recorded(value, decimals)} ± {max(margin, 10**-decimals):.{decimals}f}"
 
 
+def shown_mm(mm: float, sigma_mm: float | None) -> str:
+    """A length and its 95 % interval, `12.3 ± 0.2`; alone where it was not measured."""
+    return as_recorded(mm) if sigma_mm is None else with_margin(mm, sigma_mm)
+
+
 def fine_margin(value: float, sigma: float) -> str:
     """`1640.3 ± 1.2`, `-0.0486 ± 0.0031`: two digits of the 95 % interval, whatever its size."""
     margin = Z_95 * sigma

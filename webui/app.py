@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from flask import Flask
 
 from referee.events import SeatFreed, SeatTaken
-from referee.shown import shown_date, shown_time
+from referee.shown import shown_date, shown_mm, shown_time
 from referee.story import Stories
 from webui.access import Access
 from webui.api import api
@@ -19,7 +19,7 @@ from webui.host import Devices, host
 from webui.join import admit, join
 from webui.language import speak
 from webui.later import later
-from webui.measured import evidence_rows, shown_game, shown_gap, shown_mm, shown_verb, shown_verdict, unbroken
+from webui.measured import evidence_rows, shown_game, shown_gap, shown_verb, shown_verdict, unbroken
 from webui.openapi import BASE, describe
 from webui.pages import pages
 from webui.palette import letter

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from referee.shown import shown_mm
 from table.solids import Array
-from webui.measured import shown_mm
 from webui.palette import letter
 
 CHARACTER = 0.66

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engines.words import as_recorded
-from referee.shown import with_margin
+from referee.shown import shown_mm
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
 
@@ -57,11 +56,6 @@ def shown_verb(view: Mapping[str, Any]) -> str:
     """What the player whose turn it is does now."""
     phase = view["state"].get("phase")
     return DOES.get(phase or "", "to move")
-
-
-def shown_mm(mm: float, sigma_mm: float | None) -> str:
-    """A length and its 95 % interval, `12.3 ± 0.2`; alone where it was not measured."""
-    return as_recorded(mm) if sigma_mm is None else with_margin(mm, sigma_mm)
 
 
 def shown_gap(row: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ def test_the_page_says_whose_throw_it_is_the_score_the_verdict_and_its_rule(clie
 def test_ranking_has_every_gap_with_its_95_percent_interval(client, session):
     page = client.get("/").text
     shown = re.findall(r'<td class="number">([^<]+)</td>', page)
-    assert shown == [f"{row['gap_mm']:.1f} ± 0.3" for row in session.shown["ranking"]]
+    assert shown == [f"{round(row['gap_mm'], 2):.1f} ± 0.3" for row in session.shown["ranking"]]
     assert len(shown) == 7
 
 
