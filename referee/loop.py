@@ -232,7 +232,7 @@ class Referee:
         if self._dice is not None and settled is not None:
             self._hear_die(self._dice, frame, settled)
         elif self._dice is not None:
-            self._dice.glance(frame, seen.camera)
+            self._dice.glance(frame, seen.camera, self._session.ledger)
 
     def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
         """Hear what a real die shows, once play has begun; where it cannot be read, people are told with the next frame."""

@@ -44,22 +44,24 @@ class DiceCornerWatch:
         self._picked_up = False
         """Was the corner empty since the known die lay there?"""
 
-    def glance(self, frame: Frame, camera: Camera) -> None:
-        """A frame in which the table is not at rest: is the corner itself at rest, and empty?  What lies there next was rolled."""
+    def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
+        """A frame in which the table is not at rest: is the corner itself at rest, and empty, while the game waits for a roll?  What lies
+        there next was rolled."""
+        if self._picked_up or not isinstance(self._known, Die) or not _awaited(ledger):
+            self._passing = None
+            return
         photo = Photo(frame.image, camera, self._setup)
         picture, before = self._cut(photo), self._passing
         self._passing = picture.copy()
         if before is not None and not _differ(picture, before):
             self._look_again(photo)
-            self._picked_up |= self._read == NoDie()
+            self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
         """What to hear, as `Session.hear` takes it; or why the die cannot be read, in a sentence; or an empty sentence."""
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
-        waiting: list[Mapping[str, Any]] = [
-            one["said"] for one in ledger.engine.state_document(ledger.state).get("may_say", ()) if "die" in one["said"]
-        ]
+        waiting = _awaited(ledger)
         if self._known is None or not waiting:
             self._remember()
             return ""
@@ -94,6 +96,11 @@ class DiceCornerWatch:
 def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
     """For a table that has a dice corner."""
     return DiceCornerWatch(setup, setup.dice_corner) if setup.dice_corner is not None else None
+
+
+def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
+    """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not wait for a roll."""
+    return [one["said"] for one in ledger.engine.state_document(ledger.state).get("may_say", ()) if "die" in one["said"]]
 
 
 def _unread(reason: str) -> str:

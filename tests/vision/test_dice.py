@@ -95,7 +95,7 @@ class Corner:
     def glance(self, *dice, times=2):
         """Pictures in which something moves on the table, but not in the corner, if there are several."""
         for seed in range(times):
-            self.watch.glance(Frame(0, 0, picture(*dice, seed=seed)), TABLE.place)
+            self.watch.glance(Frame(0, 0, picture(*dice, seed=seed)), TABLE.place, self.session.ledger)
 
 
 @pytest.fixture
@@ -140,6 +140,15 @@ def test_a_die_that_was_picked_up_was_rolled_however_near_it_lies_again(corner):
 def test_a_die_that_may_only_have_been_touched_was_not_rolled(corner, dice, times):
     corner.look(ROLLED)
     corner.glance(*dice, times=times)
+    assert corner.look(NEARLY_THERE).startswith(TOUCHED)
+
+
+def test_a_die_that_is_picked_up_while_nobody_is_to_roll_was_tidied_away(corner):
+    first = corner.session.ledger.state.to_move
+    corner.look(ROLLED)
+    corner.session.command(Hear(said={"player": first, "die": 6}))
+    corner.glance()
+    corner.session.command(Undo())
     assert corner.look(NEARLY_THERE).startswith(TOUCHED)
 
 
