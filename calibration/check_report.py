@@ -18,7 +18,7 @@ from calibration.check import Residual
 from calibration.check_errors import ErrorMap
 from table.setup import Setup
 from table.solids import Array
-from vision.frame import Image
+from vision.frame import Image, swapped
 from vision.lettering import letter_mask
 
 How = Literal["measured", "predicted"]
@@ -104,7 +104,7 @@ def _range(values: Array) -> tuple[float, float]:
 def _coloured(values: Array, least: float, most: float) -> Image:
     """Light for small errors, dark for large ones."""
     share = np.clip((values - least) / (most - least), 0, 1)
-    return np.asarray(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS)[..., ::-1], np.uint8)
+    return swapped(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS))
 
 
 def _write_values(canvas: Image, errors_mm: Array, inside: NDArray[np.bool_], corner: NDArray[np.intp], middle_mm: float) -> None:

@@ -22,7 +22,7 @@ from vision.dice_view import TopView, level_mm, top_view
 from vision.finder import Sight
 from vision.hypothesis import cast_down
 from vision.photo import SUB_BITS, Photo
-from vision.reference import SIGMAS, EmptyTable
+from vision.reference import SIGMAS, EmptyTable, share_of
 
 TRIED = 16
 """So many squares are measured, the likeliest."""
@@ -48,7 +48,7 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     dice: list[Cube] = []
     for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        if apart and _share(fresh, die, sight) >= COVERS and not _is_of_piece(die, sight):
+        if apart and share_of(fresh, sight.view.inside(die.outline())) >= COVERS and not _is_of_piece(die, sight):
             dice.append(die)
     return dice
 
@@ -121,9 +121,3 @@ def _is_of_piece(die: Cube, sight: Sight) -> bool:
     around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
     here = [one for one in sight.found if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)]
     return any(not within(around, one.middle_mm + end * one.axis_mm) for one in here for end in (-0.5, 0.5))
-
-
-def _share(mask: NDArray[np.bool_], die: Cube, sight: Sight) -> float:
-    """Share of what a die hides of the view that is in a mask (h, w)."""
-    here = sight.view.inside(die.outline())
-    return float(mask[here].mean()) if here.any() else 0.0

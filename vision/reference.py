@@ -78,7 +78,7 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     surer: dict[Laid, Laid] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
         here = _hidden_by(one, sight, photo)
-        share = _share(left, here)
+        share = share_of(left, here)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(CHANGED_ODDS * max(0.0, 2 * share - 1))
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
@@ -104,7 +104,7 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
         return None
     shown = cv2.dilate(cv2.morphologyEx(sight.changed.astype(np.uint8), cv2.MORPH_CLOSE, GAPS), AROUND)
     alone = search(replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, NEUTRAL)), photo.setup.colours)
-    new = tuple(one for one in alone.found if not one.is_disc and _share(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE)
+    new = tuple(one for one in alone.found if not one.is_disc and share_of(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE)
     return replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0) if new else None
 
 
@@ -116,7 +116,7 @@ def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -
     told = []
     for one in new:
         here = _hidden_by(one, sight, photo)
-        if _share(alone.changed, here) >= max(LEAST_LEFT, MOSTLY * _share(sight.changed, here)):
+        if share_of(alone.changed, here) >= max(LEAST_LEFT, MOSTLY * share_of(sight.changed, here)):
             told.append(one)
     return told
 
@@ -138,7 +138,7 @@ def _hidden_by(one: Laid, sight: Sight, photo: Photo) -> NDArray[np.bool_]:
 def _is_changed(found: Found, mask: NDArray[np.bool_], sight: Sight) -> bool:
     """Does anything change there?  Beyond the view nothing is known."""
     here = _within_half_a_base(found, sight)
-    return not here.any() or _share(mask, here) > CHANGED_SHARE
+    return not here.any() or share_of(mask, here) > CHANGED_SHARE
 
 
 def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
@@ -149,7 +149,7 @@ def _within_half_a_base(found: Found, sight: Sight) -> NDArray[np.bool_]:
     return here > 0
 
 
-def _share(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
+def share_of(mask: NDArray[Any], here: NDArray[np.bool_]) -> float:
     """Share of what is `here` that is in a mask, both (h, w); none of nothing."""
     return float(mask[here].mean()) if here.any() else 0.0
 
