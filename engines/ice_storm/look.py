@@ -123,7 +123,14 @@ class Look:
     def new(self) -> tuple[SeenPiece, ...]:
         """Pieces on the board, or too close to call, that the state does not know."""
         known = set(map(id, self.found.values()))
-        return tuple(piece for piece in self._on_board if id(piece) not in known)
+        return tuple(piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece))
+
+    def _lingers(self, piece: SeenPiece) -> bool:
+        """Is it in doubt now, too, and lies as something may have lain that was as good as unread when the board was ruled on last?"""
+        if self.before is None or piece.pose_probability >= SURE:
+            return False
+        ghosts = [one for was in self.before.pieces if _ghost(was) for one in (was, *was.rivals)]
+        return any(_may_be_of_one_colour(was, piece) and was.pose == piece.pose and travel_mm(was, piece) <= CARRIED_MM for was in ghosts)
 
     @cached_property
     def leftover(self) -> bool:

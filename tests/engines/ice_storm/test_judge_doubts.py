@@ -153,6 +153,19 @@ def test_a_ghost_that_was_ruled_on_is_not_asked_about_again(table, lie, play):
     assert play(thrown("green1 d2, black1 g7, red1 b7", 3), before).moves == ("throw green g2",), "it is read well again"
 
 
+@pytest.mark.parametrize(("colour", "code"), [("red", "storm.throw"), ("black", "storm.throw.turn"), ("white", "storm.throw.player")])
+def test_a_ghost_that_is_read_a_little_better_in_the_next_picture_is_no_new_piece(table, lie, play, colour, code):
+    """A dark spot in a shadow, say: nobody knew where it is, then it is told more precisely, and is in doubt as much."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    spot = lie(colour, 90, 200).piece(pose_probability=0.6)
+    before = table.seen(replace(spot, covariance=np.diag([9.0, 9.0, 400.0])))
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, spot).moves == ("throw red b7",)
+    del table.pieces["red1"]
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), before, spot), Waiting)
+    assert play(thrown("green1 d2, black1 g7", 2), before, replace(spot, pose_probability=1.0)).code == code, "what surely lies there was thrown"
+
+
 def test_a_ghost_that_is_there_no_more_was_taken(table, lie, play):
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     ghost = replace(lie("green", 178, 100, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
