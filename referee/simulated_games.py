@@ -303,7 +303,8 @@ def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["righ
     if len(told) > 1 or not isinstance(event, Ruled | Noted):
         return "wrong"
     ruling = "heard" if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted") else getattr(event, "verdict", "noted")
-    as_told = act.code in ("", event.code) and (not act.moves or act.lawful or act.moves == event.moves)
+    named, played = act.code in ("", event.code), act.moves == event.moves
+    as_told = (named or played) if act.lawful else named and (played or not act.moves)  # what was asked before has the code of the question
     return "right" if stands and ruling == act.ruling and as_told else "wrong"
 
 

@@ -6,9 +6,11 @@ import datetime
 from contextlib import closing
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from benchmarks.misreading import FAULTS_AT_ONCE, BadEyes
+from referee.events import Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.opening import opening
@@ -55,6 +57,19 @@ def test_what_is_read_as_it_is_is_ruled_on_as_what_it_was(game, tmp_path):
     assert {done.verdict for done in others} == {"right"}
     assert {done.verdict for done in typed} <= {"right", "asked"}, "these eyes do not read dice: people type what they show"
     assert not all(done.act.lawful for done in players.done), "cheats were called"
+
+
+def test_a_right_move_is_right_whatever_was_asked_before_it_was_made_out(monkeypatch, tmp_path):
+    append = Session.append
+
+    def answered(session, event, *more, **known):
+        asked = isinstance(event, Ruled) and event.verdict == "accepted" and event.moves
+        return append(session, msgspec.structs.replace(event, code="asked.before") if asked else event, *more, **known)
+
+    monkeypatch.setattr(Session, "append", answered)
+    players, records, _, _ = refereed("icebreaker", 4, tmp_path, faults=(0,))
+    assert any(isinstance(record.event, Ruled) and record.event.code == "asked.before" for record in records)
+    assert {done.verdict for done in players.done if done.act.moves} == {"right"}
 
 
 def test_a_die_is_taken_out_of_its_corner_before_it_is_rolled(monkeypatch, tmp_path):
