@@ -8,7 +8,7 @@ six is not read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -20,7 +20,7 @@ from scipy.special import logit
 from table.observation import SURE
 from table.setup import DiceCorner
 from table.solids import Array
-from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat
+from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, laid_flat_from_around
 from vision.dice_look import chances
 from vision.dice_view import TopView, level_mm, top_view
 from vision.doubt import SIGMAS_A_MEDIAN
@@ -93,12 +93,12 @@ def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, T
     """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the view of it."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
     edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
-    return lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE), edges, fine
+    return lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE, laid_flat_from_around), edges, fine
 
 
-def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float) -> list[Cube]:
+def lying_flat(cubes: Iterable[Cube], edges: EdgeMap, agrees: float, lay: Callable[[Cube, EdgeMap], Cube] = laid_flat) -> list[Cube]:
     """Dice that lie flat, each once, moved on to the edges of a picture where these agree by so much, 0 to 1; the likeliest first."""
-    laid = [laid_flat(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
+    laid = [lay(cube, edges) for cube in cubes if cube.agreement(edges, REACHES_PX[0]) >= WORTH]
     agreed = sorted(((cube.agreement(edges), k) for k, cube in enumerate(laid)), reverse=True)
     kept: list[Cube] = []
     for agreement, k in agreed:

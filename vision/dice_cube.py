@@ -32,6 +32,8 @@ REACHES_PX = (4.0, 2.0)
 """How far edges may be from where they belong: at first, and for good."""
 MOST_TRIES = 80
 """Places that are tried, roughly and then finely, for each cube."""
+AGREES_WELL, BESIDE = 0.75, 0.25
+"""Where edges agree less than the first, 0 to 1, a die is tried so far beside, of its edge too."""
 EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
 """Canny's thresholds for steepness, of which 1 is an edge for sure, in thousandths."""
 
@@ -151,6 +153,16 @@ class Cube:
         seen = tuple(sign * away[axis] > self.edge_mm / 2 for axis, sign, _ in FACES)
         nearer = (self.eye_mm[2] - self.z_mm - self.edge_mm) / (self.eye_mm[2] - corners[:, 2])
         return self.eye_mm[:2] + (corners[:, :2] - self.eye_mm[:2]) * nearer[:, None], seen
+
+
+def laid_flat_from_around(cube: Cube, edges: EdgeMap) -> Cube:
+    """`laid_flat`; where edges do not agree well, which may be those of a shadow, tried from beside it too, along its own axes."""
+    laid = laid_flat(cube, edges)
+    if laid.agreement(edges) >= AGREES_WELL:
+        return laid
+    ways = np.vstack([laid.axes(), -laid.axes()]) * BESIDE * laid.edge_mm
+    beside = [laid_flat(laid.moved(np.append(way, 0.0)), edges) for way in ways]
+    return max([laid, *beside], key=lambda one: one.agreement(edges))
 
 
 def laid_flat(cube: Cube, edges: EdgeMap) -> Cube:

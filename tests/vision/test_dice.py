@@ -30,9 +30,9 @@ RENDERER = Renderer(TABLE.setup, TABLE.place)
 IVORY, BLACK = (0.75, 0.74, 0.70), (0.02, 0.02, 0.02)
 
 
-def die(top, beside=(0.0, 0.0), turn_deg=20.0, tilt_deg=0.0, rgb=IVORY, ink=BLACK):
-    x, y = MIDDLE + beside
-    at, rotation = die_at(top, (float(x), float(y)), turn_deg, CORNER.edge_mm, table_z_mm(TABLE.setup), tilt_deg, 65.0)
+def die(top, beside=(0.0, 0.0), turn_deg=20.0, tilt_deg=0.0, rgb=IVORY, ink=BLACK, table=TABLE):
+    x, y = np.array(table.setup.dice_corner.outline_mm).mean(axis=0) + beside
+    at, rotation = die_at(top, (float(x), float(y)), turn_deg, CORNER.edge_mm, table_z_mm(table.setup), tilt_deg, 65.0)
     return SceneDie(at, rotation, CORNER.edge_mm, rgb, ink)
 
 
@@ -55,6 +55,13 @@ def test_a_die_that_lies_flat_is_read_where_it_lies(top):
 
 def test_light_pips_on_a_dark_die_are_pips_too():
     assert read(die(5, rgb=BLACK, ink=IVORY)).pips == 5
+
+
+def test_edges_of_its_shadow_are_not_taken_for_its_own():
+    """A light die on light cloth, whose shadow is sharper than the edge between its top and the side beside it."""
+    table = game_table("zamboni_wars", 47)
+    drawn = Renderer(table.setup, table.place).picture(Scene(table.stage, dice=(die(2, (2.07, 1.3), 72.9, table=table),)), np.random.default_rng(1))
+    assert read_dice(Photo(drawn, table.place, table.setup)).pips == 2
 
 
 @pytest.mark.parametrize("tilt_deg", [15.0, 28.0, 40.0])

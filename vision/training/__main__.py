@@ -16,7 +16,7 @@ from vision.training.boards import board_sheets
 from vision.training.close import board_pieces, free_pieces
 from vision.training.export import export
 from vision.training.rivals import board_places
-from vision.training.rolls import rolls
+from vision.training.rolls import lessons
 from vision.training.sheets import sheets
 from vision.training.train import (
     DATA,
@@ -33,24 +33,30 @@ from vision.training.train import (
 )
 from vision.training.weights import mixed
 
-DRAWN = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places, "rolls": rolls}
+DRAWN = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places}
+ROLLED = {"rolls": lessons}
+Making = Mapping[str, Callable[[int], Iterable[object]]]
+"""What is learned from a table of a seed, by name."""
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets, the pieces and the rivals of free tables and of boards, and the rolls of dice, unless they are there."""
-    folder, seed = job
-    _write(folder, seed, DRAWN)
+    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are there."""
+    _write(*job, DRAWN)
 
 
 def trace(job: tuple[Path, int]) -> None:
     """Write what is learned from path-traced tables, unless it is there."""
     from vision.training.traced_tables import traced_board, traced_free  # here, as only this needs Mitsuba
 
-    folder, seed = job
-    _write(folder, seed, {"traced-free": traced_free, "traced-board": traced_board})
+    _write(*job, {"traced-free": traced_free, "traced-board": traced_board})
 
 
-def _write(folder: Path, seed: int, making: Mapping[str, Callable[[int], Iterable[object]]]) -> None:
+def roll(job: tuple[Path, int]) -> None:
+    """Write the rolls of dice, unless they are there."""
+    _write(*job, ROLLED)
+
+
+def _write(folder: Path, seed: int, making: Making) -> None:
     for name, made in making.items():
         path = folder / f"{name}-{seed}.pkl"
         if not path.exists():
@@ -75,10 +81,11 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
     The second look is taught on what the installed finder finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for making, count in ((draw, tables), (trace, traced)):
-        with Pool() as pool:
-            for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
-                pass
+    for making, count, of_dice in ((draw, tables, False), (trace, traced, False), (roll, tables, True)):
+        if only is None or (only == "dice") == of_dice:
+            with Pool() as pool:
+                for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
+                    pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
 
     def install(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str) -> None:

@@ -185,7 +185,7 @@ class Tint:
         n = len(seen)
 
         def some(low: float, high: float, *shape: int) -> Tensor:
-            return torch.from_numpy(self.rng.uniform(low, high, (n, *shape)).astype(np.float32))
+            return torch.from_numpy(self.rng.uniform(low, high, (n, *shape)).astype(np.float32)).to(seen.device)
 
         image = seen[:, :3] * some(0.7, 1.2, 1, 1, 1) * some(0.94, 1.06, 3, 1, 1)
         image = image.clamp(1e-4, 1) ** some(0.8, 1.3, 1, 1, 1)
@@ -195,7 +195,7 @@ class Tint:
         image = (1 - blur) * image + blur * avg_pool2d(image, 3, 1, 1, count_include_pad=False)
         grain = self.grain[int(self.rng.random() < 0.4)]
         start = int(self.rng.integers(len(grain) - image.numel()))
-        image = image + grain[start : start + image.numel()].view_as(image) * some(0, 0.06, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.6)
+        image = image + grain[start : start + image.numel()].to(seen.device).view_as(image) * some(0, 0.06, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.6)
         return torch.cat([image.clamp(0, 1), seen[:, 3:]], dim=1)
 
 

@@ -71,13 +71,13 @@ def tinted(images: Tensor, rng: np.random.Generator) -> Tensor:
     n = len(images)
 
     def some(low: float, high: float, *shape: int) -> Tensor:
-        return torch.from_numpy(rng.uniform(low, high, (n, *shape)).astype(np.float32))
+        return torch.from_numpy(rng.uniform(low, high, (n, *shape)).astype(np.float32)).to(images.device)
 
     images = images * some(0.75, 1.2, 1, 1, 1) * some(0.94, 1.06, 3, 1, 1)
     images = images.clamp(1e-4, 1) ** some(0.85, 1.2, 1, 1, 1)
     blur = some(0, 0.6, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.4)
     images = (1 - blur) * images + blur * torch.nn.functional.avg_pool2d(images, 3, 1, 1, count_include_pad=False)
-    noise = torch.from_numpy(rng.standard_normal(tuple(images.shape), np.float32))
+    noise = torch.from_numpy(rng.standard_normal(tuple(images.shape), np.float32)).to(images.device)
     return (images + noise * some(0, 0.04, 1, 1, 1) * (some(0, 1, 1, 1, 1) < 0.5)).clamp(0, 1)
 
 

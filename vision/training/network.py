@@ -95,9 +95,9 @@ class DiceNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            *(_layer(dice_look.CHANNELS, 16, 2), _layer(16, 24), _layer(24, 40, 2), _Twice(40), _layer(40, 56, 2), _Twice(56)),
-            *(nn.Conv2d(56, 16, 1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(16 * (dice_look.CROP_PX // 8) ** 2, 48), nn.ReLU(inplace=True)),
-            nn.Linear(48, dice_look.ANSWERS),
+            *(_layer(dice_look.CHANNELS, 24, 2), _layer(24, 32), _layer(32, 56, 2), _Twice(56), _layer(56, 80, 2), _Twice(80)),
+            *(nn.Conv2d(80, 16, 1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(16 * (dice_look.CROP_PX // 8) ** 2, 64), nn.ReLU(inplace=True)),
+            nn.Linear(64, dice_look.ANSWERS),
         )
 
     def forward(self, image: Tensor) -> Tensor:

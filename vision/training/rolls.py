@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import cv2
 import msgspec
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -44,8 +45,12 @@ RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
 """Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is that die; farther than the second it is not."""
 AROUND = 1.7
 """Of a die's edge: what is kept around it, each way."""
-OFF, OFF_DEG = 0.03, 2.5
-"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned."""
+OFF, OFF_DEG, TIMES = 0.03, 2.5, 4
+"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many are made of a place."""
+
+
+Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""What is seen (n, 4, CROP_PX, CROP_PX), and the pips (n,) that it shows, as in `Roll`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,12 +149,26 @@ def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
     return Roll(TopView(nothing, nothing, nothing, start_mm, view.step_mm), np.rint(255 * shown).astype(np.uint8), cube, pips)
 
 
-def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.float32], int]:
-    """What is seen (4, CROP_PX, CROP_PX) in 0..1 a little beside where edges have a die, and its pips."""
+def lessons(seed: int) -> Iterator[Lessons]:
+    """What is learned from rolls on one made-up table, if anything is."""
+    rng = np.random.default_rng([seed, 32])
+    taught = [lesson(roll, rng) for roll in rolls(seed) for _ in range(TIMES)]
+    if taught:
+        seen, pips = zip(*taught, strict=True)
+        yield np.stack(seen), np.array(pips)
+
+
+def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
+    """What is seen (4, CROP_PX, CROP_PX) a little beside where edges have a die, and its pips."""
     by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
-    by[2] += 90 * int(rng.integers(4))
     seen = crop(roll.cube.moved(by), replace(roll.view, shown=np.asarray(roll.shown / np.float32(255), np.float32)))
-    return (np.ascontiguousarray(seen[:, ::-1]) if rng.random() < 0.5 else seen), roll.pips
+    return np.rint(255 * seen).astype(np.uint8), roll.pips
+
+
+def from_all_sides(seen: Tensor) -> Tensor:
+    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise: a die shows the same."""
+    turned = [part.rot90(k, (2, 3)) for k, part in enumerate(seen.chunk(8))]
+    return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])
 
 
 def loss(said: Tensor, pips: Tensor) -> tuple[Tensor, dict[str, float]]:

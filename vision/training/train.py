@@ -23,8 +23,9 @@ from vision.verification import ODDS
 
 DATA = Path(__file__).parents[1] / "data"
 RATE = 2e-3
-SHEETS, CROPS = 16, 128
-"""Lessons of a round: sheets for the finder, crops for the looks."""
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+SHEETS, CROPS, DICE = 16, 128, 256
+"""Lessons of a round: sheets for the finder, crops for the looks; those of dice cost little."""
 TEACHINGS, BATCHES = 2, 60
 """The second look is taught so often, each time from where it was; the mean of the weights meets pictures that are unlike
 the sheets better than the last alone, once its normalisation has been measured again on so many rounds.  (Izmailov et al., Averaging
@@ -55,8 +56,8 @@ def load_places(folder: Path) -> list[rivals.Place]:
     return [*_load(folder, "rivals"), *(place for one in _load(folder, "traced") for place in one.rivals)]
 
 
-def load_rolls(folder: Path) -> list[rolls.Roll]:
-    """All places in a folder that may be taken for dice."""
+def load_rolls(folder: Path) -> list[rolls.Lessons]:
+    """All places in a folder that may be taken for dice, table by table."""
     return _load(folder, "rolls")
 
 
@@ -71,11 +72,11 @@ def train_finder(sheets: list[Sheet], minutes: float, weights: Path, rate: float
     def one_round() -> tuple[Tensor, ...]:
         chosen = [lessons.lesson(sheets[int(k)], rng) for k in rng.integers(len(sheets), size=SHEETS)]
         images, answers, weight = (torch.from_numpy(np.stack(part)) for part in zip(*chosen, strict=True))
-        return lessons.tinted(images.float() / 255, rng), answers, weight
+        return lessons.tinted(_on_device(images), rng), answers, weight
 
     net = FinderNet()
     _teach(net, one_round, lessons.loss, minutes, weights, rate)
-    return net
+    return net.cpu().eval()
 
 
 def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE) -> SecondLookNet:
@@ -86,9 +87,9 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: 
     def one_round() -> tuple[Tensor, ...]:
         chosen = [looks.crop(known[int(k)], rng) for k in rng.integers(len(known), size=CROPS)]
         images, answers = (torch.from_numpy(np.stack(part)) for part in zip(*chosen, strict=True))
-        return lessons.tinted(images.float() / 255, rng), answers
+        return lessons.tinted(_on_device(images), rng), answers
 
-    net = SecondLookNet()
+    net = SecondLookNet().to(DEVICE)
     mean = AveragedModel(net)
     for _ in range(TEACHINGS):
         _teach(net, one_round, looks.loss, minutes / TEACHINGS, weights, rate)
@@ -96,7 +97,7 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: 
     update_bn((one_round()[0] for _ in range(BATCHES)), mean)
     net.load_state_dict(mean.module.state_dict())
     torch.save(net.state_dict(), weights)
-    return net.eval()
+    return net.cpu().eval()
 
 
 def train_close_look(pieces: list[close.Near], minutes: float, weights: Path, rate: float = RATE) -> CloseLookNet:
@@ -107,11 +108,11 @@ def train_close_look(pieces: list[close.Near], minutes: float, weights: Path, ra
     def one_round() -> tuple[Tensor, ...]:
         chosen = [close.lesson(pieces[int(k)], rng) for k in rng.integers(len(pieces), size=CROPS)]
         seen, off = (torch.from_numpy(np.stack(part)) for part in zip(*chosen, strict=True))
-        return tint(seen.float() / 255), off
+        return tint(_on_device(seen)), off
 
     net = CloseLookNet()
     _teach(net, one_round, close.loss, minutes, weights, rate)
-    return net.eval()
+    return net.cpu().eval()
 
 
 def train_verification(pieces: list[close.Near], places: list[rivals.Place], minutes: float, weights: Path, rate: float = RATE) -> VerificationNet:
@@ -128,7 +129,7 @@ def train_verification(pieces: list[close.Near], places: list[rivals.Place], min
         seen = torch.from_numpy(np.concatenate([*(one for one, _ in asked), np.stack([one for one, _ in chosen])]))
         off, right = np.stack([one for _, one in chosen]), np.concatenate([one for _, one in asked])
         place = np.repeat(np.arange(PLACES), [len(one) for _, one in asked])
-        return tint(seen.float() / 255), *map(torch.from_numpy, (off, right, place))
+        return tint(_on_device(seen)), *map(torch.from_numpy, (off, right, place))
 
     def loss(said: Tensor, off: Tensor, right: Tensor, place: Tensor) -> tuple[Tensor, dict[str, float]]:
         odds = rivals.loss(said[: len(right), ODDS], right, place)
@@ -137,31 +138,36 @@ def train_verification(pieces: list[close.Near], places: list[rivals.Place], min
 
     net = VerificationNet()
     _teach(net, one_round, loss, minutes, weights, rate)
-    return net.eval()
+    return net.cpu().eval()
 
 
-def train_dice(known: list[rolls.Roll], minutes: float, weights: Path, rate: float = RATE) -> DiceNet:
+def train_dice(known: list[rolls.Lessons], minutes: float, weights: Path, rate: float = RATE) -> DiceNet:
     """The look at dice taught on rolls; weights as for the finder."""
     rng = np.random.default_rng(4)
     tint = close.Tint(rng)
+    seen, pips = (torch.from_numpy(np.concatenate(part)) for part in zip(*known, strict=True))
 
     def one_round() -> tuple[Tensor, ...]:
-        chosen = [rolls.lesson(known[int(k)], rng) for k in rng.integers(len(known), size=CROPS)]
-        seen, pips = torch.from_numpy(np.stack([one for one, _ in chosen])), torch.tensor([one for _, one in chosen])
-        return tint(seen), pips
+        chosen = torch.from_numpy(rng.integers(len(seen), size=DICE))
+        return tint(rolls.from_all_sides(_on_device(seen[chosen]))), pips[chosen]
 
     net = DiceNet()
     _teach(net, one_round, rolls.loss, minutes, weights, rate)
-    return net.eval()
+    return net.cpu().eval()
+
+
+def _on_device(images: Tensor) -> Tensor:
+    """Of bytes, in 0..1, where the network learns."""
+    return images.to(DEVICE).float() / 255
 
 
 def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights: Path, rate: float) -> None:
     torch.manual_seed(1)
     if weights.exists():
-        net.load_state_dict(torch.load(weights))
+        net.load_state_dict(torch.load(weights, map_location=DEVICE))
     else:
-        restore(net, DATA / f"{weights.stem}.onnx", one_round()[0])
-    net.to(memory_format=torch.channels_last)
+        restore(net, DATA / f"{weights.stem}.onnx", one_round()[0].cpu())
+    net.to(DEVICE, memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-4)
     begun, round_ = time.monotonic(), 0
     sums: dict[str, float] = {}
@@ -172,9 +178,9 @@ def _teach(net: nn.Module, one_round: Round, loss: Loss, minutes: float, weights
             group["lr"] = rate * min(1.0, round_ / WARM_UP + 0.02) * (0.5 + 0.5 * np.cos(np.pi * done) + 0.005)
         images, *asked = coming.result()
         coming = beside.submit(one_round)
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast(DEVICE.type, torch.bfloat16):
             said = net.train()(images.contiguous(memory_format=torch.channels_last))
-        total, parts = loss(said.float(), *asked)
+        total, parts = loss(said.float(), *(one.to(DEVICE) for one in asked))
         optimiser.zero_grad()
         total.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
