@@ -75,9 +75,13 @@ class Look:
     @cached_property
     def impossible(self) -> tuple[SeenPiece, ...]:
         """What came into the place of a piece that lies still, its colour in doubt and not of the player who throws: two are not in one place."""
-        still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._ruled)]
-        came = [piece for piece in self.seen if piece.colour_probability < SURE and piece.colour != self.state.next and piece not in still]
-        return tuple(piece for piece in came if any(overlap(piece.solid, other.solid) for other in still))
+        return tuple(piece for piece in self._reaching_into_still if piece.colour_probability < SURE and piece.colour != self.state.next)
+
+    @cached_property
+    def _reaching_into_still(self) -> list[SeenPiece]:
+        """What is read where a piece lies still."""
+        still = [piece for piece in self.seen if any(not moved(was, piece) for was in self._were)]
+        return [piece for piece in self.seen if piece not in still and any(overlap(piece.solid, other.solid) for other in still)]
 
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
@@ -126,11 +130,11 @@ class Look:
         return tuple(piece for piece in self._on_board if id(piece) not in known and not self._lingers(piece))
 
     def _lingers(self, piece: SeenPiece) -> bool:
-        """Is it in doubt now, too, and lies as something may have lain that was as good as unread when the board was ruled on last?"""
-        if self.before is None or piece.pose_probability >= SURE:
+        """Is it in doubt or impossible, and lies as something may have lain that was as good as unread when the board was ruled on last?"""
+        if self.before is None or (piece.pose_probability >= SURE and piece not in self._reaching_into_still):
             return False
         ghosts = [one for was in self.before.pieces if _ghost(was) for one in (was, *was.rivals)]
-        return any(_may_be_of_one_colour(was, piece) and was.pose == piece.pose and travel_mm(was, piece) <= CARRIED_MM for was in ghosts)
+        return any(was.pose == piece.pose and travel_mm(was, piece) <= CARRIED_MM for was in ghosts)
 
     @cached_property
     def leftover(self) -> bool:

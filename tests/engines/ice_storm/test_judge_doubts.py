@@ -166,6 +166,17 @@ def test_a_ghost_that_is_read_a_little_better_in_the_next_picture_is_no_new_piec
     assert play(thrown("green1 d2, black1 g7", 2), before, replace(spot, pose_probability=1.0)).code == code, "what surely lies there was thrown"
 
 
+@pytest.mark.parametrize("colour", ["red", "white"])
+def test_a_ghost_in_the_place_of_a_piece_that_lies_still_is_no_new_piece_however_surely_it_is_read_then(table, lie, play, colour):
+    """A corner of a piece, say, that is taken for another one."""
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320)}
+    spot = lie(colour, 172, 63).piece()
+    before = table.seen(replace(spot, covariance=np.diag([9.0, 9.0, 400.0]), pose_probability=0.4))
+    table.pieces["red1"] = lie("red", 75, 320)
+    assert play(thrown("green1 d2, black1 g7", 2), before, spot).moves == ("throw red b7",)
+    assert isinstance(play(thrown("green1 d2, black1 g7", 2), table.seen(), spot), Refused), "it was not there before"
+
+
 def test_a_ghost_that_is_there_no_more_was_taken(table, lie, play):
     table.pieces = {"black1": lie("black", 275, 262), "red1": lie("red", 175, 360)}
     ghost = replace(lie("green", 178, 100, pose="upright").piece(pose_probability=0.93), covariance=np.diag([9.0, 9.0, 400.0]))
