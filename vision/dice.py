@@ -40,6 +40,8 @@ MAYBE = 0.4
 EDGES_COUNT, USUAL = 8.0, 0.75
 """Beside what the network says of a die's lying flat, log odds, how much better than as usual its edges agree counts so much.  A die is taken to
 lie flat where that is likelier than not."""
+BESIDE, AROUND = 0.25, tuple(way for way in product((-1.0, 0.0, 1.0), repeat=2) if any(way))
+"""Where none lies flat, the network looks so far beside the likeliest, in edges, all around: a shadow's edges may be sharper than the die's."""
 ANOTHER = 0.5
 """Two dice are farther apart than this, in their edges."""
 STRANGE, STRANGE_SPREADS, STRANGE_SHARE = 0.12, 4.0, 0.25
@@ -74,8 +76,11 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if corner is None:
         raise ValueError("table.json tells of no dice corner")
     cubes, edges, fine = maybe_flat(photo, corner)
-    told = chances(cubes, fine)
-    flat = logit(1 - told[:, 0]) + EDGES_COUNT * (np.array([cube.agreement(edges) for cube in cubes]) - USUAL)
+    told, flat = _looked_at(cubes, edges, fine)
+    if cubes and not (flat > 0).any():
+        likeliest = cubes[0]
+        cubes = [likeliest.moved(np.append(BESIDE * corner.edge_mm * (np.array(way) @ likeliest.axes()), 0.0)) for way in AROUND]
+        told, flat = _looked_at(cubes, edges, fine)
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:
         return NoDie("something lies there, but no die that lies flat and shows its pips" if _holds_something(fine, corner) else "")
@@ -87,6 +92,12 @@ def read_dice(photo: Photo) -> Die | NoDie:
     if told[best, pips] < SURE * (1 - told[best, 0]):
         return NoDie("its pips are not plain")
     return Die(pips, cubes[best].middle_mm, cubes[best].turn_deg % 90)
+
+
+def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array, Array]:
+    """What the network says of places, (n, 7), and the log odds that a die lies flat there, (n,)."""
+    told = chances(cubes, view)
+    return told, logit(1 - told[:, 0]) + EDGES_COUNT * (np.array([cube.agreement(edges) for cube in cubes]) - USUAL)
 
 
 def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:

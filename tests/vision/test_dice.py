@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.dice import read_table
 from referee.command import Hear, Undo
 from referee.events import SessionStarted
 from referee.log import Log
@@ -62,6 +63,11 @@ def test_edges_of_its_shadow_are_not_taken_for_its_own():
     table = game_table("zamboni_wars", 47)
     drawn = Renderer(table.setup, table.place).picture(Scene(table.stage, dice=(die(2, (2.07, 1.3), 72.9, table=table),)), np.random.default_rng(1))
     assert read_dice(Photo(drawn, table.place, table.setup)).pips == 2
+
+
+def test_a_die_that_no_edges_lead_to_is_found_beside_them():
+    """Dark blue on red cloth: the other edges that a die here might show agree better than its own."""
+    assert read_table(48, 2)[0] == {("lies flat", "right number"): 2}
 
 
 @pytest.mark.parametrize("tilt_deg", [15.0, 28.0, 40.0])
