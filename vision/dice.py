@@ -20,7 +20,7 @@ from scipy.special import logit
 from table.observation import SURE
 from table.setup import DiceCorner
 from table.solids import Array
-from vision.dice_cube import REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, laid_flat_from_around
+from vision.dice_cube import BESIDE, REACHES_PX, SIDE_SHARE, Cube, EdgeMap, edge_map, laid_flat, laid_flat_from_around
 from vision.dice_look import chances
 from vision.dice_view import TopView, level_mm, top_view
 from vision.doubt import SIGMAS_A_MEDIAN
@@ -40,7 +40,7 @@ MAYBE = 0.4
 EDGES_COUNT, USUAL = 8.0, 0.75
 """Beside what the network says of a die's lying flat, log odds, how much better than as usual its edges agree counts so much.  A die is taken to
 lie flat where that is likelier than not."""
-BESIDE, AROUND = 0.25, tuple(way for way in product((-1.0, 0.0, 1.0), repeat=2) if any(way))
+AROUND = tuple(way for way in product((-BESIDE, 0.0, BESIDE), repeat=2) if any(way))
 """Where none lies flat, the network looks so far beside the likeliest, in edges, all around: a shadow's edges may be sharper than the die's."""
 ANOTHER = 0.5
 """Two dice are farther apart than this, in their edges."""
@@ -78,8 +78,7 @@ def read_dice(photo: Photo) -> Die | NoDie:
     cubes, edges, fine = maybe_flat(photo, corner)
     told, flat = _looked_at(cubes, edges, fine)
     if cubes and not (flat > 0).any():
-        likeliest = cubes[0]
-        cubes = [likeliest.moved(np.append(BESIDE * corner.edge_mm * (np.array(way) @ likeliest.axes()), 0.0)) for way in AROUND]
+        cubes = [cubes[0].beside(*way) for way in AROUND]
         told, flat = _looked_at(cubes, edges, fine)
     there = [k for k in np.argsort(-flat) if flat[k] > 0]
     if not there:

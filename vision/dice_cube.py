@@ -34,6 +34,7 @@ MOST_TRIES = 80
 """Places that are tried, roughly and then finely, for each cube."""
 AGREES_WELL, BESIDE = 0.75, 0.25
 """Where edges agree less than the first, 0 to 1, a die is tried so far beside, of its edge too."""
+SIDEWAYS = ((BESIDE, 0.0), (0.0, BESIDE), (-BESIDE, 0.0), (0.0, -BESIDE))
 EDGE_UNITS, WEAKEST, STRONGEST = 1000, 350, 800
 """Canny's thresholds for steepness, of which 1 is an edge for sure, in thousandths."""
 
@@ -113,6 +114,10 @@ class Cube:
         """Moved by (x, y) mm and turned by degrees, (3,)."""
         return Cube(self.middle_mm + by[:2], self.turn_deg + float(by[2]), self.edge_mm, self.z_mm, self.eye_mm)
 
+    def beside(self, right: float, up: float) -> Cube:
+        """Moved so far along its own axes, of its edge."""
+        return self.moved(np.append(self.edge_mm * (np.array([right, up]) @ self.axes()), 0.0))
+
     def agreement(self, edges: EdgeMap, reach_px: float = REACHES_PX[-1]) -> float:
         """How well its edges that can be seen agree with those of a picture, 0 to 1."""
         starts, ends = self.seen_edges()
@@ -160,8 +165,7 @@ def laid_flat_from_around(cube: Cube, edges: EdgeMap) -> Cube:
     laid = laid_flat(cube, edges)
     if laid.agreement(edges) >= AGREES_WELL:
         return laid
-    ways = np.vstack([laid.axes(), -laid.axes()]) * BESIDE * laid.edge_mm
-    beside = [laid_flat(laid.moved(np.append(way, 0.0)), edges) for way in ways]
+    beside = [laid_flat(laid.beside(*way), edges) for way in SIDEWAYS]
     return max([laid, *beside], key=lambda one: one.agreement(edges))
 
 

@@ -81,11 +81,12 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
     The second look is taught on what the installed finder finds.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for making, count, of_dice in ((draw, tables, False), (trace, traced, False), (roll, tables, True)):
-        if only is None or (only == "dice") == of_dice:
-            with Pool() as pool:
-                for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
-                    pass
+    of_pieces = [] if only == "dice" else [(draw, tables), (trace, traced)]
+    of_dice = [(roll, tables)] if only in (None, "dice") else []
+    for making, count in (*of_pieces, *of_dice):
+        with Pool() as pool:
+            for _ in pool.imap_unordered(making, [(folder, seed) for seed in range(count)]):
+                pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
 
     def install(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str) -> None:

@@ -15,7 +15,7 @@ def export(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[
     """Write a network that takes `image`, like one of shape `example`, and gives `answer`; `free_sides` names axes of any length."""
     beside = path.with_suffix(".part")
     names = {"input_names": ["image"], "output_names": ["answer"], "dynamic_axes": free_sides}
-    torch.onnx.export(net.eval(), (torch.zeros(example),), str(beside), opset_version=13, dynamo=False, **names)
+    torch.onnx.export(net.cpu().eval(), (torch.zeros(example),), str(beside), opset_version=13, dynamo=False, **names)
     model = onnx.load(beside)
     in_bytes(model.graph)
     _name_shortly(model.graph)

@@ -76,7 +76,7 @@ def train_finder(sheets: list[Sheet], minutes: float, weights: Path, rate: float
 
     net = FinderNet()
     _teach(net, one_round, lessons.loss, minutes, weights, rate)
-    return net.cpu().eval()
+    return net.eval()
 
 
 def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: float = RATE) -> SecondLookNet:
@@ -97,7 +97,7 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: 
     update_bn((one_round()[0] for _ in range(BATCHES)), mean)
     net.load_state_dict(mean.module.state_dict())
     torch.save(net.state_dict(), weights)
-    return net.cpu().eval()
+    return net.eval()
 
 
 def train_close_look(pieces: list[close.Near], minutes: float, weights: Path, rate: float = RATE) -> CloseLookNet:
@@ -112,7 +112,7 @@ def train_close_look(pieces: list[close.Near], minutes: float, weights: Path, ra
 
     net = CloseLookNet()
     _teach(net, one_round, close.loss, minutes, weights, rate)
-    return net.cpu().eval()
+    return net.eval()
 
 
 def train_verification(pieces: list[close.Near], places: list[rivals.Place], minutes: float, weights: Path, rate: float = RATE) -> VerificationNet:
@@ -138,7 +138,7 @@ def train_verification(pieces: list[close.Near], places: list[rivals.Place], min
 
     net = VerificationNet()
     _teach(net, one_round, loss, minutes, weights, rate)
-    return net.cpu().eval()
+    return net.eval()
 
 
 def train_dice(known: list[rolls.Lessons], minutes: float, weights: Path, rate: float = RATE) -> DiceNet:
@@ -153,7 +153,7 @@ def train_dice(known: list[rolls.Lessons], minutes: float, weights: Path, rate: 
 
     net = DiceNet()
     _teach(net, one_round, rolls.loss, minutes, weights, rate)
-    return net.cpu().eval()
+    return net.eval()
 
 
 def _on_device(images: Tensor) -> Tensor:
