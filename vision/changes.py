@@ -22,6 +22,8 @@ SIGMAS, LITTLE_LEVELS, SPOT_PX = 9.0, 6.0, 24
 fifth of what the smallest piece covers."""
 SHAKEN = 0.1
 """By this share of the contrast around it a pixel differs where a camera trembles."""
+SHADED, BRIGHTER, HUE_LEVELS = 0.5, 1.03, 8.0
+"""A shadow leaves more than the first share of the levels and never makes more than the second of them, and keeps the hue to so many levels."""
 AROUND = np.ones((3, 3), np.uint8)
 
 
@@ -42,6 +44,16 @@ def laid_or_taken(now: Image, before: Image) -> NDArray[np.bool_]:
     _, spots, boxes, _ = cv2.connectedComponentsWithStats(little)
     large = np.flatnonzero(boxes[1:, cv2.CC_STAT_AREA] >= SPOT_PX) + 1
     return np.asarray(much | np.isin(spots, large) if len(large) else much)
+
+
+def shaded(now: Image, before: Image) -> NDArray[np.bool_]:
+    """Pixels (h, w) of two views of a table, (h, w, 3), in which no more may have come between them than a shadow: light of the hue that was there,
+    and less of it."""
+    after, ground = (cv2.blur(picture, (3, 3)).astype(np.float32) for picture in (now, before))
+    left = after.sum(axis=2) / np.maximum(ground.sum(axis=2), 1.0)
+    other = np.abs(after - ground * left[..., None])
+    hue = np.maximum(np.maximum(other[..., 0], other[..., 1]), other[..., 2])
+    return np.asarray((left > SHADED) & (left < BRIGHTER) & (hue < HUE_LEVELS))
 
 
 class _Apart(NamedTuple):

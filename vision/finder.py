@@ -95,7 +95,8 @@ class Sight:
     (h / STRIDE, w / STRIDE) of its cells: where pieces or discs show, and where a hand or an arm does.
 
     `answer` is the network's, `seen` the picture (h, w, 3) that later ones are compared with, part of which may be older than the view, and
-    `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs from the empty table, None if there is no picture of that.
+    `fresh` (h, w) where it is not.  `changed` (h, w) is where the view differs from the empty table, and `shaded` (h, w)
+    where that may be a shadow; None if there is no picture of it.
     """
 
     view: FlatView
@@ -106,6 +107,7 @@ class Sight:
     seen: Image
     fresh: NDArray[np.bool_]
     changed: NDArray[np.bool_] | None = None
+    shaded: NDArray[np.bool_] | None = None
 
     def places_mm(self, cells: Array) -> Array:
         """Table points (n, 2) of cells (n, 2) as (column, row)."""

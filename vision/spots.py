@@ -18,7 +18,7 @@ from vision.areas import Area, area
 from vision.close_look import look_closely
 from vision.edges import snap
 from vision.finder import Sight
-from vision.guesses import Guess, doubtful_guesses, guesses, lying_on_its_side
+from vision.guesses import Guess, doubtful_guesses, guesses, lying_on_its_side, lying_otherwise
 from vision.hypothesis import Hypothesis, silhouette
 from vision.photo import Photo
 from vision.resting import Support, rested
@@ -35,7 +35,7 @@ of it would speak."""
 ALONE = 5.0
 """How much speaks against a piece that leans with nothing near to lean on."""
 MISFIT = 3.0
-"""Below these log odds of the verification a piece that seems to stand may lie with its base to the camera: of 3,288 drawn and photographed pieces
+"""Below these log odds of the verification a piece may lie otherwise than it seems to: of 3,288 drawn and photographed pieces
 10 of 3,194 above them were read in another pose than theirs, and 45 of 94 below."""
 LAID_MM = 1.0
 """How well it is known where pieces are before their edges are read, 1 sigma."""
@@ -235,7 +235,7 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
 
     The close look is two: one more from where the first has the piece.  The less there is to correct, the better a look does it."""
     tried = _verified([on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo)
-    asked, tried = _also_on_their_sides(asked, tried, photo)
+    asked, tried = _also_otherwise(asked, tried, photo)
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
     first = look_closely([tried[k][0].guess for k in unclear], photo)
     looks = dict(zip(unclear, look_closely([guess for guess, _ in first], photo), strict=True))
@@ -245,13 +245,15 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
     ]
 
 
-def _also_on_their_sides(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
-    """The rivals of each place and what came of them, with pieces that lie with their bases to the camera where one that stands does not fit."""
+def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
+    """The rivals of each place and what came of them; where the best does not fit, with pieces that lie with their bases to the camera, if one of
+    them stands, and in all ways about its middle, if it is not that one.  What vertices say for one or another is believed of none of these."""
     misfits = {}
     for k, ((rivals, hidden_by), (best, *_)) in enumerate(zip(asked, tried, strict=True)):
-        stands = next((one for one in rivals if one.guess.pose == "upright"), None)
-        if stands is not None and best.fit is not None and best.fit < MISFIT:
-            misfits[k] = (lying_on_its_side(stands), hidden_by)
+        if best.fit is not None and best.fit < MISFIT:
+            stands = next((one for one in rivals if one.guess.pose == "upright"), None)
+            ways = [] if stands is None else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
+            misfits[k] = (ways if rivals[0] is stands else ways + lying_otherwise(rivals[0]), hidden_by)
     found = _verified([on_edges(ways, photo, hidden_by, None) for ways, hidden_by in misfits.values()], photo)
     asked, tried = list(asked), list(tried)
     for (k, (ways, hidden_by)), some in zip(misfits.items(), found, strict=True):
@@ -261,14 +263,14 @@ def _also_on_their_sides(asked: list[Asked], tried: list[tuple[Tried, ...]], pho
 
 
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
-    """The rivals of each place, the likeliest first, with what the verification says where there are several."""
-    says = iter(evidence([one.guess for some in places if len(some) > 1 for one in some], photo))
+    """The rivals of each place, the likeliest first, with what the verification says."""
+    says = iter(evidence([one.guess for some in places for one in some], photo))
 
     def weighed(one: Tried) -> Tried:
         fit = float(next(says))
         return replace(one, evidence=one.evidence + fit, fit=fit)
 
-    return [tuple(sorted(map(weighed, some), key=_against)) if len(some) > 1 else some for some in places]
+    return [tuple(sorted(map(weighed, some), key=_against)) for some in places]
 
 
 def _settled(best: Tried, look: Look | None, rivals: list[Guess], photo: Photo, hidden_by: list[Array]) -> Tried:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.changes import changed, laid_or_taken
+from vision.changes import changed, laid_or_taken, shaded
 
 SHAPE = (160, 240, 3)
 
@@ -71,3 +71,18 @@ def test_a_dark_piece_on_a_dark_square_is_seen_to_come_and_to_go(squares, laid):
 def test_nothing_was_laid_down_where_light_changes_and_the_camera_trembles(squares, light, along_px, sigma):
     now, before = noisy(shown(squares, along_px) + 15 + light, 1, sigma), noisy(shown(squares) + 15, 2, sigma)
     assert laid_or_taken(now, before).mean() < 1e-3
+
+
+WOOD = np.array([150.0, 138.0, 110.0])
+
+
+@pytest.mark.parametrize("left", [0.95, 0.8, 0.6])
+def test_less_light_of_the_same_hue_may_be_a_shadow(left):
+    before = np.broadcast_to(WOOD, SHAPE)
+    assert shaded(noisy(before * left, 1, 2.0), noisy(before, 2, 2.0)).mean() > 0.95
+
+
+@pytest.mark.parametrize("now", [(200, 110, 40), (60, 90, 130), (30, 28, 22), (190, 175, 140)], ids=["orange", "blue", "black", "brighter"])
+def test_another_hue_more_light_and_hardly_any_are_no_shadow(now):
+    before = np.broadcast_to(WOOD, SHAPE)
+    assert shaded(noisy(np.broadcast_to(np.array(now, float), SHAPE), 1, 2.0), noisy(before, 2, 2.0)).mean() < 0.02
