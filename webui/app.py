@@ -19,7 +19,7 @@ from webui.host import Devices, host
 from webui.join import admit, join
 from webui.language import speak
 from webui.later import later
-from webui.measured import evidence_rows, shown_game, shown_gap, shown_verb, shown_verdict, unbroken
+from webui.measured import before_the_list, evidence_rows, shown_game, shown_gap, shown_verb, shown_verdict, unbroken
 from webui.openapi import BASE, describe
 from webui.pages import pages
 from webui.palette import letter
@@ -93,7 +93,7 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
-    app.jinja_env.filters.update(unbroken=unbroken, game=shown_game, verb=shown_verb, kind=shown_verdict)
+    app.jinja_env.filters.update(unbroken=unbroken, before_the_list=before_the_list, game=shown_game, verb=shown_verb, kind=shown_verdict)
     speak(app)
     guard(app, hosts)
     describe(app)

@@ -72,6 +72,12 @@ def unbroken(said: str) -> str:
     return said.replace(" ± ", "\u00a0±\u00a0").replace(" mm", "\u00a0mm")
 
 
+def before_the_list(verdict: Mapping[str, Any]) -> str:
+    """What a verdict says, without the differences between table and record: a page lists those."""
+    said: str = verdict["said"]
+    return said.removesuffix(" ".join(("", *(verdict.get("evidence") or {}).get("differences", ()))))
+
+
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps, which are rows of their own."""
     for key, value in evidence.items():

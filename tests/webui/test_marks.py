@@ -98,8 +98,11 @@ def test_the_rule_is_a_tap_away_in_words(client, session, question):
 
 def test_a_table_out_of_step_is_told_piece_by_piece(client, session):
     differences = ["red2 is not on the board.", "blue1 lies on b4 now."]
-    session.shown["verdicts"][0] |= {"verdict": "out_of_sync", "evidence": {"differences": differences}}
-    assert [*re.findall(r"<li>([^<]+)</li>", client.get("/").text)][:2] == differences
+    said = " ".join(("The board is not as it was left. Put it right.", *differences))
+    session.shown["verdicts"][0] |= {"verdict": "out_of_sync", "said": said, "evidence": {"differences": differences}}
+    page = client.get("/").text
+    assert [*re.findall(r"<li>([^<]+)</li>", page)][:2] == differences
+    assert "The board is not as it was left. Put it right.</p>" in page, "the list is not said twice"
 
 
 def test_over_the_picture_everything_is_where_the_camera_sees_it(live):
