@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from table.boards import within
 from table.observation import Camera
 from vision.changes import changed, shaded
-from vision.colours import NEUTRAL
 from vision.fiducials import locate
 from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame, Image
 from vision.hypothesis import silhouette
 from vision.left_over import least_patch_mm2
 from vision.photo import Photo
-from vision.spots import SURE_CHANCE, Laid
+from vision.spots import LEAST_CHANCE, SURE_CHANCE, Laid
 
 SIGMAS = 4.0
 """A pixel has changed if it differs from most by so many standard deviations."""
@@ -32,9 +31,12 @@ CHANGED_ODDS, LEAST_DOUBT = 3.0, 1e-6
 Storm that hid changed ground all but one were there, also those that the second look thought to be as likely as not.  It is held to be less than
 that says, as hands and cups change a table too.  And the least doubt that is left."""
 
-SHADOW_ODDS = 4.0
-"""Log odds against a piece with a hue of its own where all that it changes may be a shadow: of 434 such pieces of Ice Storm on squares of wood 3 red
-ones changed so little else; of 12 shadows that were taken for pieces all did."""
+SHADOW_ODDS = 6.0
+"""Log odds against a piece where all that it changes may be a shadow.  Of 1,305 drawn pieces of colours but black 8 changed mostly what may be one,
+seven of them red on a red board in dim light; and all of 18 shadows that were taken for pieces."""
+DARK_LEVEL, MAY_BE_SHADED = 100, ("grey", "clear")
+"""Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces one was.
+What is see-through or grey may look like any shadow."""
 
 MIDDLE_SHARE = 0.35
 """Of what is within half a base of a middle so much has to have changed, for a piece that was not seen at first."""
@@ -76,8 +78,9 @@ def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
 
 def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo) -> list[Laid]:
     """Pieces on the board that are not `known`, surer the more of what they hide differs from the empty table and is hidden by no surer one, no
-    disc and no arm: something is there.  Shadows speak only for a piece that has no hue of its own, and where there is nothing else, against others.
-    Among cover dice that says little, as one of them that was not found has changed the table too."""
+    disc and no arm: something is there.  What may be a shadow, where a piece of its colour would look otherwise, does not speak for it, and where
+    there is nothing else, against it; what is hardly likely any more is left out.  Among cover dice all this says little, as one of them that was
+    not found has changed the table too."""
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
     left = _but_for_arms_and_discs(sight.changed, sight)
@@ -89,17 +92,19 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
         surer[one] = one if one in known or beside else replace(one, chance=float(odds / (1 + odds)))
-    return [surer[one] for one in laid]
+    return [surer[one] for one in laid if one in known or surer[one].chance > LEAST_CHANCE]
 
 
 def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sight: Sight, photo: Photo) -> float:
     """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds."""
     assert sight.shaded is not None
-    share, other = share_of(left, here), share_of(left & ~sight.shaded, here)
-    hueless = sum(float(chance) for name, chance in zip(photo.setup.colours, one.looked.colours, strict=True) if name in NEUTRAL)
-    shadow = (1 - hueless) * (share - other)
-    against = SHADOW_ODDS * max(0.0, 2 * shadow / share - 1) if share else 0.0
-    return CHANGED_ODDS * max(0.0, 2 * (share - shadow) - 1) - against
+    share, shade = share_of(left, here), left & sight.shaded
+    light = shade & (sight.view.code.max(axis=2) > DARK_LEVEL)
+    chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
+    black, any_shade = chances.get("black", 0.0), sum(chances.get(name, 0.0) for name in MAY_BE_SHADED)
+    shadow = (1 - black - any_shade) * share_of(shade, here) + black * share_of(light, here)
+    shadowy = max(0.0, 2 * shadow / share - 1) if share else 0.0
+    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * share - 1) - shadowy * SHADOW_ODDS
 
 
 def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:

@@ -12,7 +12,6 @@ from referee.simulated_tables import game_table
 from table.observation import Observation
 from table.setup import CoverDice
 from table.solids import lying
-from vision.colours import NEUTRAL
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -93,36 +92,42 @@ def test_a_piece_is_surer_where_it_hides_what_has_changed():
     assert chances(again)[1] == pytest.approx(0.4), "the surer one explains it"
 
 
-def test_a_shadow_speaks_against_a_piece_that_has_a_hue_and_for_one_that_has_none():
+def test_a_shadow_speaks_against_a_piece_that_would_look_otherwise():
     case = random_case("icebreaker", 60000)
     scene, renderer = replace(case.scene(), limbs=()), Renderer(case.setup, case.camera)
     empty, played = (renderer.picture(one, np.random.default_rng(0)) for one in (replace(scene, pieces=()), scene))
     photo = Photo(played, locate(played, case.setup), case.setup)
     sight = only_changed(search(view_of(photo), case.setup.colours), empty_table(Frame(0, 0, empty), photo))
     (laid, *_) = lay_out(sight, photo)
-    dark = replace(sight, shaded=np.ones_like(sight.shaded))
+    shade = np.ones_like(sight.shaded)
 
-    def chance(colour, sight):
-        hues = np.array([float(name == colour) for name in case.setup.colours])
-        (one,) = surer_where_changed([replace(laid, looked=replace(laid.looked, colours=hues), chance=0.5)], (), sight, photo)
-        return one.chance
+    def chance(colour, level=None, shaded=shade):
+        colours = (*dict.fromkeys((colour, "black", "clear", "red")),)
+        game = msgspec.structs.replace(case.setup.game, colours=colours)
+        photo_of_it = replace(photo, setup=msgspec.structs.replace(case.setup, game=game))
+        chances = np.array([float(name == colour) for name in colours])
+        code = sight.view.code if level is None else np.full_like(sight.view.code, level)
+        seen = replace(sight, shaded=shaded, view=replace(sight.view, code=code))
+        doubtful = replace(laid, looked=replace(laid.looked, colours=chances), chance=0.5)
+        one = surer_where_changed([doubtful], (), seen, photo_of_it)
+        return one[0].chance if one else 0.0
 
-    hueless = next(name for name in case.setup.colours if name in NEUTRAL)
-    hued = next(name for name in case.setup.colours if name not in NEUTRAL)
-    assert chance(hueless, dark) == chance(hueless, sight) >= chance(hued, sight) > 0.85
-    assert chance(hued, dark) < 0.1
+    assert min(chance(colour, shaded=~shade) for colour in ("red", "white", "black", "clear")) > 0.9
+    assert chance("red") == chance("white") == chance("black", level=150) == 0.0, "it is so unlikely that it is left out"
+    assert min(chance("black", level=50), chance("clear", level=150)) > 0.9
 
 
 BESIDE_SHADOWS = (
-    (("green", 186.5, 213.2, 222.8),),
-    (("purple", 254.8, 197.5, 35.4), ("green", 264.3, 254.0, 327.1), ("orange", 252.0, 228.0, 165.0)),
+    (12, (("green", 186.5, 213.2, 222.8),)),
+    (12, (("purple", 254.8, 197.5, 35.4), ("green", 264.3, 254.0, 327.1), ("orange", 252.0, 228.0, 165.0))),
+    (14, (("white", 73.8, 285.4, 37.4),)),
 )
 
 
-@pytest.mark.parametrize("lie", BESIDE_SHADOWS)
-def test_a_shadow_beside_a_piece_on_a_square_of_wood_is_no_piece(lie):
-    """The second look takes some for pieces in the browns of the squares; nothing but the light differs from the empty table there."""
-    table = game_table("ice_storm", 12)
+@pytest.mark.parametrize(("board", "lie"), BESIDE_SHADOWS)
+def test_a_shadow_beside_a_piece_is_no_piece(board, lie):
+    """The second look takes some for pieces in the colours of the squares; nothing but the light differs from the empty table there."""
+    table = game_table("ice_storm", board)
     (size,) = table.setup.sizes
     pieces = tuple(ScenePiece(lying(size, *place), colour) for colour, *place in lie)
     picture = Renderer(table.setup, table.place).picture(Scene(table.stage, pieces), np.random.default_rng(0))
