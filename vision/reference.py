@@ -32,8 +32,8 @@ Storm that hid changed ground all but one were there, also those that the second
 that says, as hands and cups change a table too.  And the least doubt that is left."""
 
 SHADOW_ODDS = 6.0
-"""Log odds against a piece where all that it changes may be a shadow.  Of 1,305 drawn pieces of colours but black 8 changed mostly what may be one,
-seven of them red on a red board in dim light; and all of 18 shadows that were taken for pieces."""
+"""Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a hue of their own 7 changed mostly such, red
+ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  Some photographed white pieces do, drawn ones do not."""
 DARK_LEVEL, MAY_BE_SHADED = 100, ("grey", "clear")
 """Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces one was.
 What is see-through or grey may look like any shadow."""
@@ -104,7 +104,8 @@ def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sig
     black, any_shade = chances.get("black", 0.0), sum(chances.get(name, 0.0) for name in MAY_BE_SHADED)
     shadow = (1 - black - any_shade) * share_of(shade, here) + black * share_of(light, here)
     shadowy = max(0.0, 2 * shadow / share - 1) if share else 0.0
-    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * share - 1) - shadowy * SHADOW_ODDS
+    against = shadowy * (1 - chances.get("white", 0.0)) * SHADOW_ODDS
+    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * share - 1) - against
 
 
 def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
