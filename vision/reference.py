@@ -34,9 +34,9 @@ that says, as hands and cups change a table too.  And the least doubt that is le
 SHADOW_ODDS = 6.0
 """Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a hue of their own 7 changed mostly such, red
 ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  Some photographed white pieces do, drawn ones do not."""
-DARK_LEVEL, MAY_BE_SHADED = 100, ("grey", "clear")
-"""Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces one was.
-What is see-through or grey may look like any shadow."""
+DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
+"""Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces none was,
+but one that leaned, on a grey square, was lighter than 100.  What is see-through or grey may look like any shadow."""
 
 MIDDLE_SHARE = 0.35
 """Of what is within half a base of a middle so much has to have changed, for a piece that was not seen at first."""
