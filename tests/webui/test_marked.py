@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
-from babel.messages.mofile import write_mo
+from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 
@@ -217,7 +217,14 @@ def test_no_translation_breaks_out_of_an_attribute(code):
 def test_what_is_compiled_is_what_is_written(code):
     compiled = io.BytesIO()
     write_mo(compiled, catalogue(code))
-    assert (TRANSLATIONS / code / "LC_MESSAGES" / "rinkside.mo").read_bytes() == compiled.getvalue(), "run `make words`"
+    compiled.seek(0)
+    with (TRANSLATIONS / code / "LC_MESSAGES" / "rinkside.mo").open("rb") as there:
+        assert says(there) == says(compiled), "run `make words`"
+
+
+def says(compiled):
+    """What a compiled catalogue says for each sentence, without its header, which names the version of Babel that wrote it."""
+    return [(one.id, one.string) for one in read_mo(compiled) if one.id]
 
 
 def test_catalogues_go_into_the_wheel():
