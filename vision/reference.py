@@ -98,14 +98,17 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
 def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sight: Sight, photo: Photo) -> float:
     """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds."""
     assert sight.shaded is not None
-    share, shade = share_of(left, here), left & sight.shaded
-    light = shade & (sight.view.code.max(axis=2) > DARK_LEVEL)
+    changes = left[here] > 0
+    if not changes.any():
+        return 0.0
+    shade = changes & sight.shaded[here]
+    light = shade & (sight.view.code[here].max(axis=1) > DARK_LEVEL)
     chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
     black, any_shade = chances.get("black", 0.0), sum(chances.get(name, 0.0) for name in MAY_BE_SHADED)
-    shadow = (1 - black - any_shade) * share_of(shade, here) + black * share_of(light, here)
-    shadowy = max(0.0, 2 * shadow / share - 1) if share else 0.0
+    shadow = (1 - black - any_shade) * shade.sum() + black * light.sum()
+    shadowy = max(0.0, 2 * float(shadow / changes.sum()) - 1)
     against = shadowy * (1 - chances.get("white", 0.0)) * SHADOW_ODDS
-    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * share - 1) - against
+    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * float(changes.mean()) - 1) - against
 
 
 def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
