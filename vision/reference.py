@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from table.boards import within
 from table.observation import Camera
+from table.solids import Solid
 from vision.changes import changed, shaded
 from vision.fiducials import locate
 from vision.finder import Found, Sight, search, view_of
@@ -19,6 +20,7 @@ from vision.frame import Frame, Image
 from vision.hypothesis import silhouette
 from vision.left_over import least_patch_mm2
 from vision.photo import Photo
+from vision.shadows import in_shadow
 from vision.spots import LEAST_CHANCE, SURE_CHANCE, Laid
 
 SIGMAS = 4.0
@@ -33,7 +35,8 @@ that says, as hands and cups change a table too.  And the least doubt that is le
 
 SHADOW_ODDS = 6.0
 """Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a hue of their own 7 changed mostly such, red
-ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  Some photographed white pieces do, drawn ones do not."""
+ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  White ones may look
+so on white squares: against them it speaks only where others throw their shadows."""
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
 """Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces none was,
 but one that leaned, on a grey square, was lighter than 100.  What is see-through or grey may look like any shadow."""
@@ -79,15 +82,16 @@ def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
 def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo) -> list[Laid]:
     """Pieces on the board that are not `known`, surer the more of what they hide differs from the empty table and is hidden by no surer one, no
     disc and no arm: something is there.  What may be a shadow, where a piece of its colour would look otherwise, does not speak for it, and where
-    there is nothing else, against it; what is hardly likely any more is left out.  Among cover dice all this says little, as one of them that was
-    not found has changed the table too."""
+    there is nothing else, against it (against a white one where others throw their shadows); what is hardly likely any more is left out.  Among
+    cover dice all this says little, as one of them that was not found has changed the table too."""
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
     left = _but_for_arms_and_discs(sight.changed, sight)
     surer: dict[Laid, Laid] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
         here = _hidden_by(one, sight, photo)
-        speaks = _speaks_for(one, left, here, sight, photo)
+        others = [other.best.solid for other in laid if other is not one and other.chance > SURE_CHANCE]
+        speaks = _speaks_for(one, left, here, others, sight, photo)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
@@ -95,8 +99,10 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     return [surer[one] for one in laid if one in known or surer[one].chance > LEAST_CHANCE]
 
 
-def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sight: Sight, photo: Photo) -> float:
-    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds."""
+def _speaks_for(
+    one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], others: Sequence[Solid], sight: Sight, photo: Photo
+) -> float:
+    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds; the `others` throw shadows."""
     assert sight.shaded is not None
     changes = left[here] > 0
     if not changes.any():
@@ -106,9 +112,17 @@ def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sig
     chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
     black, any_shade = chances.get("black", 0.0), sum(chances.get(name, 0.0) for name in MAY_BE_SHADED)
     shadow = (1 - black - any_shade) * shade.sum() + black * light.sum()
-    shadowy = max(0.0, 2 * float(shadow / changes.sum()) - 1)
-    against = shadowy * (1 - chances.get("white", 0.0)) * SHADOW_ODDS
-    return (1 - shadowy) * CHANGED_ODDS * max(0.0, 2 * float(changes.mean()) - 1) - against
+    shadowy = _beyond_half(shadow / changes.sum())
+    if not shadowy:
+        return CHANGED_ODDS * _beyond_half(changes.mean())
+    thrown = in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
+    shadow -= chances.get("white", 0.0) * (shade & ~thrown).sum()
+    return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(shadow / changes.sum())
+
+
+def _beyond_half(share: float) -> float:
+    """0 for half of a whole or less, 1 for all of it."""
+    return max(0.0, 2 * float(share) - 1)
 
 
 def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:

@@ -119,15 +119,26 @@ def test_a_shadow_speaks_against_a_piece_that_would_look_otherwise():
 
 
 BESIDE_SHADOWS = (
-    (("green", 186.5, 213.2, 222.8),),
-    (("purple", 254.8, 197.5, 35.4), ("green", 264.3, 254.0, 327.1), ("orange", 252.0, 228.0, 165.0)),
+    (12, (("green", 186.5, 213.2, 222.8),)),
+    (12, (("purple", 254.8, 197.5, 35.4), ("green", 264.3, 254.0, 327.1), ("orange", 252.0, 228.0, 165.0))),
+    (
+        14,
+        (
+            ("white", 73.8, 285.3, 37.5),
+            ("white", 113.5, 231.0, 237.0),
+            ("red", 95.5, 239.5, 128.0),
+            ("red", 52.1, 187.7, 305.5),
+            ("black", 139.8, 183.7, 90.7),
+        ),
+    ),
 )
 
 
-@pytest.mark.parametrize("lie", BESIDE_SHADOWS)
-def test_a_shadow_beside_a_piece_is_no_piece(lie):
-    """The second look takes some for pieces in the browns of the squares; nothing but the light differs from the empty table there."""
-    table = game_table("ice_storm", 12)
+@pytest.mark.parametrize(("seed", "lie"), BESIDE_SHADOWS)
+def test_a_shadow_beside_a_piece_is_no_piece(seed, lie):
+    """The second look takes some for pieces on brown or white squares; nothing but the light differs from the empty table there, and
+    where others throw their shadows it does not make a white piece likelier, either."""
+    table = game_table("ice_storm", seed)
     (size,) = table.setup.sizes
     pieces = tuple(ScenePiece(lying(size, *place), colour) for colour, *place in lie)
     picture = Renderer(table.setup, table.place).picture(Scene(table.stage, pieces), np.random.default_rng(0))
