@@ -41,6 +41,8 @@ ONE_PLACE_BASES = 0.5
 LEAST_CHANCE = 1e-6
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
 """What is there once in each colour and size is not given a colour that is less likely than the first; how much speaks against that."""
+ONE_TOO_MANY = -5.0
+"""Log odds that there is one more of a colour than there should be."""
 LEAST_SHARE = 1e-9
 """A size of a piece is not told to be less likely than this."""
 
@@ -103,6 +105,8 @@ def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], l
     """The spots, the surest first, with the colours and sizes that pieces of the game may have together, and those on the board beyond the
     number of pieces that a colour has."""
     setup = photo.setup
+    if habit_of(setup).most == 1:
+        spots = one_of_each_colour(spots, setup)
     if setup.game.pieces != "piecepack":
         return as_many_as_there_are(spots, setup)
     spots, beyond = as_many_as_there_are(one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup), setup)
@@ -177,12 +181,33 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
     return result
 
 
+def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
+    """The spots, with chances of the colours of those that are surely there that take into account what all others of them are, where a colour has
+    one piece unless somebody errs.  For each colour of a piece stands the likeliest way to give colours to all in which it has that one."""
+    colours = np.arange(len(setup.colours))
+    mine = [k for k, spot in enumerate(spots) if spot.chance >= SURE and within(setup.outline_mm(), spot.middle_mm)]
+    if not 1 < len(mine) <= len(colours):
+        return spots
+    speaks = np.array([_of_colours(spots[k]) for k in mine])
+    score = np.hstack([speaks, speaks + ONE_TOO_MANY])
+    result = list(spots)
+    for row, k in enumerate(mine):
+        ways = [_best_way(score, row, np.tile(colours == its, 2)) for its in colours]
+        result[k] = replace(spots[k], colours=softmax(ways))
+    return result
+
+
+def _of_colours(spot: Spot) -> Array:
+    """What speaks for each colour (c,), as a logarithm."""
+    return np.where(spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN)
+
+
 def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
     """What speaks for each colour and size (p,), as a logarithm."""
     best = _by_size(spot)
     untried = min(one.evidence for one in best.values()) - UNTRIED
     sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
-    colours = np.where(spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN)
+    colours = _of_colours(spot)
     return np.array([colours[colour] + sizes[name] for colour, name in pairs]) - spot.tried[0].evidence
 
 

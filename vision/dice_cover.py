@@ -32,6 +32,8 @@ COVERS = 0.6
 """A die changes at least this share of what it hides."""
 BEYOND, TAKEN = 0.25, 0.5
 """What the finder takes for a piece by this chance is none that only looks like one, if it reaches so far beyond the die, of its edge."""
+PRINT_MM = 4.0
+"""What is printed is looked at so far around a die."""
 REACH_PX = 2
 """Edges of a die may be seen so far outside of what has changed."""
 SIGMA_MM = 0.5
@@ -48,7 +50,8 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     dice: list[Cube] = []
     for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
-        if apart and share_of(fresh, sight.view.inside(die.outline())) >= COVERS and not _is_of_piece(die, sight):
+        covers = apart and share_of(fresh, sight.view.inside(die.outline())) >= COVERS
+        if covers and not _is_of_piece(die, sight) and not _is_printed(die, photo, empty):
             dice.append(die)
     return dice
 
@@ -121,3 +124,12 @@ def _is_of_piece(die: Cube, sight: Sight) -> bool:
     around = outline.mean(axis=0) + (1 + 2 * BEYOND) * (outline - outline.mean(axis=0))
     here = [one for one in sight.found if not one.is_disc and one.chance > TAKEN and within(outline, one.middle_mm)]
     return any(not within(around, one.middle_mm + end * one.axis_mm) for one in here for end in (-0.5, 0.5))
+
+
+def _is_printed(die: Cube, photo: Photo, empty: EmptyTable) -> bool:
+    """Do edges of the empty table agree with it as well as those that are there now?  A nest on a printed square leaves some of it to be seen."""
+    low, high = die.outline().min(axis=0) - PRINT_MM, die.outline().max(axis=0) + PRINT_MM
+    around = DiceCorner(outline_mm=((low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])), edge_mm=die.edge_mm, z_mm=die.z_mm)
+    views = (top_view(one, around, die.edge_mm / FINE) for one in (photo, empty.photo))
+    now, before = (die.agreement(edge_map(view.along_x, view.along_y, view.start_mm, view.step_mm)) for view in views)
+    return before >= now

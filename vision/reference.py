@@ -14,8 +14,9 @@ from table.boards import within
 from table.observation import Camera
 from table.solids import Solid
 from vision.changes import changed, shaded
+from vision.colours import bodies_of
 from vision.fiducials import locate
-from vision.finder import Found, Sight, search, view_of
+from vision.finder import Found, Sight, light_of, search, view_of
 from vision.frame import Frame, Image
 from vision.hypothesis import silhouette
 from vision.left_over import least_patch_mm2
@@ -35,11 +36,16 @@ that says, as hands and cups change a table too.  And the least doubt that is le
 
 SHADOW_ODDS = 6.0
 """Log odds against a piece where all that it changes may be a shadow.  Of 1,195 drawn pieces with a hue of their own 7 changed mostly such, red
-ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  White ones may look
-so on white squares: against them it speaks only where others throw their shadows."""
+ones on a red board in dim light; and all of 18 shadows that were taken for pieces.  On ground of its own hue any may look so: against it speaks
+only what lies where others throw their shadows."""
 DARK_LEVEL, MAY_BE_SHADED = 140, ("grey", "clear")
 """Black plastic is no lighter than this level, of 255 for white paper, where it has no more than the ground's own hue: of 242 black pieces none was,
 but one that leaned, on a grey square, was lighter than 100.  What is see-through or grey may look like any shadow."""
+
+OWN_HUE = 0.12
+"""Shares of red, green and blue in the light of a piece's body and of shaded ground differ by no more than this where the ground has the piece's
+own hue, and a shadow on it looks as the piece does: of 26 pieces that were mostly so none differed by more than 0.08, of 30 shadows one by less than
+0.17."""
 
 MIDDLE_SHARE = 0.35
 """Of what is within half a base of a middle so much has to have changed, for a piece that was not seen at first."""
@@ -52,9 +58,10 @@ AROUND, GAPS = np.ones((3, 3), np.uint8), np.ones((5, 5), np.uint8)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EmptyTable:
-    """The picture of the empty table laid flat like `Sight.view`, (h, w, 3), in light relative to white paper, and the print on it that is
-    taken for discs."""
+    """The picture of the empty table, the same laid flat like `Sight.view`, (h, w, 3), in light relative to white paper, and the print on it that
+    is taken for discs."""
 
+    photo: Photo
     code: Image
     discs: tuple[Found, ...] = ()
 
@@ -66,9 +73,10 @@ def empty_table(reference: Frame | None, photo: Photo) -> EmptyTable | None:
     camera = locate(reference.image, photo.setup)
     if not isinstance(camera, Camera):
         return None
-    view = view_of(replace(photo, image=reference.image, camera=camera))
+    bare = replace(photo, image=reference.image, camera=camera)
+    view = view_of(bare)
     found = search(view, photo.setup.colours).found if photo.setup.game.counters is not None else ()
-    return EmptyTable(view.code, tuple(one for one in found if one.is_disc))
+    return EmptyTable(bare, view.code, tuple(one for one in found if one.is_disc))
 
 
 def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
@@ -82,8 +90,8 @@ def only_changed(sight: Sight, empty: EmptyTable) -> Sight:
 def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight, photo: Photo) -> list[Laid]:
     """Pieces on the board that are not `known`, surer the more of what they hide differs from the empty table and is hidden by no surer one, no
     disc and no arm: something is there.  What may be a shadow, where a piece of its colour would look otherwise, does not speak for it, and where
-    there is nothing else, against it (against a white one where others throw their shadows); what is hardly likely any more is left out.  Among
-    cover dice all this says little, as one of them that was not found has changed the table too."""
+    there is nothing else, against it (on ground of its own hue where others throw their shadows); what is hardly likely any more is left out.
+    Among cover dice all this says little, as one of them that was not found has changed the table too."""
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
     left = _but_for_arms_and_discs(sight.changed, sight)
@@ -109,15 +117,29 @@ def _speaks_for(
         return 0.0
     shade = changes & sight.shaded[here]
     light = shade & (sight.view.code[here].max(axis=1) > DARK_LEVEL)
+    hues = _hues(shade, here, sight, photo)
     chances = dict(zip(photo.setup.colours, map(float, one.looked.colours), strict=True))
-    black, any_shade = chances.get("black", 0.0), sum(chances.get(name, 0.0) for name in MAY_BE_SHADED)
-    shadow = (1 - black - any_shade) * shade.sum() + black * light.sum()
-    shadowy = _beyond_half(shadow / changes.sum())
+    black, own = chances.get("black", 0.0), sum(chance for name, chance in chances.items() if name in hues)
+    other = sum(chance for name, chance in chances.items() if name not in (*hues, *MAY_BE_SHADED, "black"))
+    shadowy = _beyond_half(((own + other) * shade.sum() + black * light.sum()) / changes.sum())
     if not shadowy:
         return CHANGED_ODDS * _beyond_half(changes.mean())
-    thrown = in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
-    shadow -= chances.get("white", 0.0) * (shade & ~thrown).sum()
+    thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
+    shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
     return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(shadow / changes.sum())
+
+
+def _hues(shade: NDArray[np.bool_], here: NDArray[np.bool_], sight: Sight, photo: Photo) -> set[str]:
+    """The colours, but black and those that may look like any shadow, whose hue ground has that is shaded, (n,), of what is `here`."""
+    if not shade.any():
+        return set()
+    mean = light_of(sight.view.code[here][shade]).mean(axis=0)
+    bodies = zip(photo.setup.colours, bodies_of(photo.setup), strict=True)
+    return {
+        name
+        for name, body in bodies
+        if name not in (*MAY_BE_SHADED, "black") and np.abs(mean / mean.sum() - body.light / body.light.sum()).max() < OWN_HUE
+    }
 
 
 def _beyond_half(share: float) -> float:

@@ -13,7 +13,15 @@ from table.clearance import clearance
 from table.observation import SURE
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.census import as_many_as_there_are, likeliest_of_one, one_of_each_colour_and_size, one_of_each_size, tried_as_what_is_left
+from vision.census import (
+    as_many_as_there_are,
+    as_the_game_has_them,
+    likeliest_of_one,
+    one_of_each_colour,
+    one_of_each_colour_and_size,
+    one_of_each_size,
+    tried_as_what_is_left,
+)
 from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
@@ -150,6 +158,24 @@ def test_pieces_beyond_those_that_a_colour_has_are_not_told():
     kept, beyond = as_many_as_there_are(spots, case.setup)
     assert kept == spots[:1]
     assert beyond == spots[1:]
+
+
+def test_a_zamboni_of_a_doubtful_colour_is_of_the_one_that_no_other_has(zambonis):
+    photo, _ = zambonis
+    doubtful, sure = (replace(spot(x_mm, 0, {"A": 0.0}), colours=np.array(its)) for x_mm, its in ((40.0, (0.96, 0.04, 0.0)), (80.0, (1.0, 0.0, 0.0))))
+    (told, other), beyond = as_the_game_has_them([doubtful, sure], photo)
+    assert (other.colours.argmax(), beyond) == (0, [])
+    assert 0.8 < told.colours[1] < 0.9, "it may still be one too many"
+    (told, _) = one_of_each_colour([doubtful, replace(sure, chance=0.5)], photo.setup)
+    assert told is doubtful, "what may not be there says nothing"
+
+
+def test_two_zambonis_that_are_surely_of_one_colour_keep_it(zambonis):
+    photo, _ = zambonis
+    both = [replace(spot(x_mm, 0, {"A": 0.0}), colours=np.eye(3)[0]) for x_mm in (40.0, 80.0)]
+    kept, beyond = as_the_game_has_them(both, photo)
+    assert [one.colours.argmax() for one in (*kept, *beyond)] == [0, 0]
+    assert len(kept) == 1
 
 
 def test_a_ship_too_many_is_told_if_it_is_surely_one():

@@ -63,6 +63,17 @@ def test_no_die_lies_where_a_nest_touches_the_table():
     assert all(min(np.hypot(die.x_mm - x, die.y_mm - y) for x, y in lie) < 2.0 for die in seen.dice)
 
 
+def test_a_die_is_seen_where_it_lies_and_not_where_a_square_of_its_size_is_printed_beside_it():
+    """The black die leaves enough of the square to be seen to make up another one."""
+    table = game_table("zamboni_wars", 129)
+    edge_mm, at = table.setup.cover_dice.edge_mm, np.array([157.113, 48.786])
+    rotation = np.array([[0.0, 0.6542, -0.7563], [0.0, 0.7563, 0.6542], [1.0, 0.0, 0.0]])
+    die = SceneDie(np.append(at, edge_mm / 2), rotation, edge_mm, (0.02, 0.02, 0.025), (0.8, 0.8, 0.78), worded=True)
+    picture = Renderer(table.setup, table.place).picture(Scene(table.stage, dice=(die,)), np.random.default_rng(0))
+    (seen,) = observe(Frame(1, 0, picture), table.setup, table.empty).dice
+    assert np.hypot(*(np.array([seen.x_mm, seen.y_mm]) - at)) < 1.5
+
+
 def test_dice_are_found_where_they_lie_and_are_no_pieces(drawn):
     table, scene, renderer, lie, state = drawn
     seen = observe(Frame(1, 0, renderer.picture(scene, np.random.default_rng(1))), table.setup, table.empty)

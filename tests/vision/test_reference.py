@@ -62,11 +62,12 @@ def test_what_looked_like_an_arm_on_the_empty_table_is_no_hand():
 def test_a_disc_that_hardly_differs_from_the_ground_is_seen_where_the_empty_table_had_none():
     case = random_case("icebreaker", 60000)
     picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(0))
-    sight = search(view_of(Photo(picture, locate(picture, case.setup), case.setup)), case.setup.colours)
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    sight = search(view_of(photo), case.setup.colours)
     discs = tuple(one for one in sight.found if one.is_disc)
     assert len(discs) > 5
-    assert only_changed(sight, EmptyTable(sight.view.code)).found == discs
-    assert only_changed(sight, EmptyTable(sight.view.code, discs[2:])).found == discs[:2]
+    assert only_changed(sight, EmptyTable(photo, sight.view.code)).found == discs
+    assert only_changed(sight, EmptyTable(photo, sight.view.code, discs[2:])).found == discs[:2]
 
 
 def test_a_piece_is_surer_where_it_hides_what_has_changed():
@@ -156,6 +157,21 @@ def test_a_piece_on_ground_of_its_own_colour_is_found_by_what_has_changed():
     (seen,) = observe(Frame(1, 0, picture), table.setup, table.empty).pieces
     assert (seen.colour, seen.size, seen.pose) == ("yellow", small.name, "lying")
     assert np.hypot(seen.base_mm[0] - 122.0, seen.base_mm[1] - 109.0) < 2.0
+
+
+def test_a_nest_whose_shaded_faces_are_as_its_space_is_in_shadow_is_seen():
+    """The shadow of something else would look so too: it does not speak against a green nest on a green space."""
+    table = game_table("zamboni_wars", 108)
+    small, medium, _ = table.setup.sizes
+    lie = (
+        ("green", small, 10.6, 121.0, -8.3),
+        ("blue", medium, 45.2, 73.6, 55.9),
+        ("yellow", medium, 175.0, 53.4, 5.8),
+        ("red", small, 180.5, 120.1, 10.5),
+    )
+    scene = Scene(table.stage, tuple(ScenePiece(lying(size, *place), colour) for colour, size, *place in lie))
+    seen = observe(Frame(1, 0, Renderer(table.setup, table.place).picture(scene, np.random.default_rng(1))), table.setup, table.empty)
+    assert sorted(piece.colour for piece in seen.pieces) == ["blue", "green", "red", "yellow"]
 
 
 def test_shadows_and_coloured_light_beside_pieces_are_no_pieces():
