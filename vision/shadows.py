@@ -35,13 +35,13 @@ def in_shadow(pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_],
     The lamp is the one whose shadows explain best where there is less light than on the empty table; what is so `here` (h, w) has no say in it.
     """
     mask = np.zeros(sight.view.code.shape[:2], np.uint8)
-    if pieces and (lamp := _lamp(pieces, board_mm, here, sight)) is not None:
-        for outline in _shadows(pieces, lamp):
-            _fill(mask, sight.view.pixels(outline))
+    vertices_mm = np.array([piece.vertices_mm for piece in pieces]).reshape(-1, 5, 3)
+    if pieces and (lamp := _lamp(vertices_mm, board_mm, here, sight)) is not None:
+        _fill(mask, sight.view.pixels(_shadows(vertices_mm, lamp)))
     return np.asarray(cv2.dilate(mask, np.ones((SOFT_PX, SOFT_PX), np.uint8)) > 0)
 
 
-def _lamp(pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sight: Sight) -> Array | None:
+def _lamp(vertices_mm: Array, board_mm: Array, here: NDArray[np.bool_], sight: Sight) -> Array | None:
     """How far a shadow reaches at the table's origin, (x, y) in heights of what throws it, and by how much farther for a mm of way from there."""
     assert sight.changed is not None
     assert sight.shaded is not None
@@ -53,8 +53,7 @@ def _lamp(pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sig
     def explained(lamp: Array) -> tuple[float, float]:
         """By how much more, in cells, its shadows fall on darker ground than on other, and what share that is of both."""
         mask = np.zeros(cells.shape, np.uint8)
-        for outline in _shadows(pieces, lamp):
-            _fill(mask, (sight.view.pixels(outline) + 0.5) / STRIDE - 0.5)
+        _fill(mask, (sight.view.pixels(_shadows(vertices_mm, lamp)) + 0.5) / STRIDE - 0.5)
         under = cells[mask > 0]
         return float(under.sum()), float(under.sum() / max(np.abs(under).sum(), 1.0))
 
@@ -67,13 +66,13 @@ def _lamp(pieces: Sequence[Solid], board_mm: Array, here: NDArray[np.bool_], sig
     return best if most > LEAST_CELLS and share > LEAST_SHARE else None
 
 
-def _shadows(pieces: Sequence[Solid], lamp: Array) -> Array:
-    """What pieces cover and shade, points (n, 10, 2) in mm on the table whose hulls that is."""
-    vertices = np.array([piece.vertices_mm for piece in pieces])
-    x_y, heights = vertices[..., :2], vertices[..., 2:]
-    return np.concatenate([x_y, x_y + heights * (lamp[:2] + x_y * lamp[2])], axis=1)
+def _shadows(vertices_mm: Array, lamp: Array) -> Array:
+    """What pieces with vertices (n, 5, 3) cover and shade: points (10 n, 2) in mm on the table, the hull of every ten of which that is."""
+    x_y, heights = vertices_mm[..., :2], vertices_mm[..., 2:]
+    return np.concatenate([x_y, x_y + heights * (lamp[:2] + x_y * lamp[2])], axis=1).reshape(-1, 2)
 
 
 def _fill(mask: NDArray[np.uint8], points: Array) -> None:
-    """Set what the hull of points (n, 2), as (column, row), covers."""
-    cv2.fillConvexPoly(mask, cv2.convexHull(np.rint(points * (1 << SUB_BITS)).astype(np.int32)), 1, shift=SUB_BITS)
+    """Set what the hulls of every ten points (10 n, 2), as (column, row), cover."""
+    for some in np.rint(points * (1 << SUB_BITS)).astype(np.int32).reshape(-1, 10, 2):
+        cv2.fillConvexPoly(mask, cv2.convexHull(some), 1, shift=SUB_BITS)
