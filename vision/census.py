@@ -22,8 +22,7 @@ from vision.guesses import guesses
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.rim import rim_gain
-from vision.spots import FAR_BEHIND, Laid, Spot, Tried, neighbours, on_edges
-from vision.verification import evidence
+from vision.spots import FAR_BEHIND, Laid, Spot, Tried, measured, neighbours, on_edges
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -75,7 +74,8 @@ def habit_of(setup: Setup) -> Habit:
 
 
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
-    """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in.
+    """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in,
+    once they are measured.
 
     The others are behind all else, so that they are beyond those that there are, and those in the same place are left out: what the finder
     sees of a piece on ground of its own colour may be half of it, and print beside it.
@@ -89,7 +89,8 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     for colour in range(len(setup.colours)):
         rivals = [one for one in on_board if one.looked.colours.argmax() == colour]
         if len(rivals) > 1:
-            speaks = logit([one.chance for one in rivals]) + evidence([one.best for one in rivals], photo)
+            fits = np.array([best.fit for best, *_ in measured([(one.rivals, []) for one in rivals], photo)], float)
+            speaks = logit([one.chance for one in rivals]) + fits
             likeliest = rivals.pop(int(speaks.argmax()))
             others |= set(rivals)
             elsewhere += [one for one in rivals if not _in_one_place(one.best, likeliest.best)]

@@ -32,8 +32,6 @@ COUNTED = np.array([[*corners, 4] for corners in TURNED])
 """Vertices (4, 5) counted from each corner of the base, first as they are."""
 LYING_SLACK = np.array([3.0, 3.0, 10.0])
 """How well the place of a piece that was taken for one that stands is known, if it lies instead: mm, mm, degrees, 1 sigma."""
-WAYS_APART_DEG = 45
-"""Headings in which a piece is tried that may lie in any, so far apart that edges lead from one to the next."""
 MOST_AGAINST, MOST_DOUBTED = 7.0, 5
 """What is seen badly speaks no more than the first against a size and pose, and so much its vertices do; so many it may be at most."""
 
@@ -68,18 +66,6 @@ def lying_on_its_side(one: Guess) -> list[Guess]:
         across = corners.mean(axis=0) - edge
         heading_deg = float(np.degrees(np.arctan2(across[1], across[0])))
         lies = replace(one.guess, pose="lying", x_mm=float(edge[0]), y_mm=float(edge[1]), heading_deg=heading_deg)
-        ways.append(Guess(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
-    return ways
-
-
-def lying_otherwise(one: Guess) -> list[Guess]:
-    """A piece that lies or leans and fits badly may lie in any other way about its middle: where another hides its tip or its base, the second look
-    takes corners for each other.  The way it lies is among these, as its edges may have been led astray."""
-    guess, ways = one.guess, []
-    for turn_deg in range(0, 360, WAYS_APART_DEG):
-        turned = replace(guess, pose="lying", heading_deg=guess.heading_deg + turn_deg, tilt_deg=0.0)
-        x_mm, y_mm = guess.middle_mm - turned.middle_mm + (turned.x_mm, turned.y_mm)
-        lies = replace(turned, x_mm=float(x_mm), y_mm=float(y_mm))
         ways.append(Guess(lies, np.diag(LYING_SLACK**2), one.evidence - MOST_AGAINST))
     return ways
 

@@ -23,11 +23,12 @@ from vision.dice_cover import beside_pieces, find_dice, told_die, without_dice
 from vision.dice_cube import Cube
 from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame
-from vision.hypothesis import silhouette
+from vision.hypothesis import cast_down, silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
+from vision.lying import as_it_lies
 from vision.photo import Photo
 from vision.reading import Reading, TableRead
-from vision.reference import EmptyTable, changes_alone, empty_table, only_changed, surer_where_changed, told_by_changes
+from vision.reference import EmptyTable, changed_patches, changes_alone, empty_table, only_changed, surer_where_changed, told_by_changes
 from vision.second_look import (
     BASE_PX,
     BLURRED,
@@ -36,13 +37,14 @@ from vision.second_look import (
     WORTH_ANOTHER,
     Cut,
     Looked,
+    cut_along,
     cut_of,
     cuts_as,
     look_again,
     look_from_all_sides,
     look_twice,
 )
-from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges
+from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_once, lay, on_their_edges, surer_where_they_fit
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
@@ -176,7 +178,10 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     laid = _made_out(each_once(lay(looked, habit, photo, sight), still), still, photo, sight)
     laid = surer_where_changed(laid, still, sight, photo)
     if (alone := changes_alone(laid, sight, photo)) is not None:
-        new = told_by_changes(lay(_looked_at(alone.found, habit, sight, photo), habit, photo, alone), alone, sight, photo)
+        looked = _looked_at(alone.found, habit, sight, photo)
+        if habit[POSES.index("lying")] > USUAL:
+            looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
+        new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
         more = each_once(new, laid)
         laid = surer_where_changed(_made_out(more, laid, photo, alone), laid, sight, photo)
     left = left_over(sight, [one.best for one in laid if one.chance > SURE_CHANCE], photo)
@@ -185,7 +190,7 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
         cuts = [Cut(place, quarter, zoom) for place in sight.view.pixels(left) for quarter in QUARTERS]
         more = each_once(lay(look_twice(cuts, sight.view, setup.colours), habit, photo, sight), laid)
         laid = surer_where_changed(_made_out(more, laid, photo, sight), laid, sight, photo)
-    told = likeliest_of_one(laid, photo)
+    told = likeliest_of_one(surer_where_they_fit(laid, still, photo), photo)
     return [doubted(one, habit, photo) if one.looked.blur > UNCLEAR and one not in still else one for one in told]
 
 
@@ -198,6 +203,14 @@ def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo)
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, colours)
     return looked
+
+
+def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) -> list[Looked]:
+    """What the second look sees of the pieces that fit about places (2,): it takes a printed square for a base, unless it is shown a piece as that
+    lies."""
+    lie = [guess for middle_mm in middles_mm if (guess := as_it_lies(middle_mm, photo)) is not None]
+    cuts = [cut_along(cast_down(guess.solid.vertices_mm, photo.camera.eye_mm), guess.size.base_mm, sight.view) for guess in lie]
+    return look_again(cuts, sight.view, photo.setup.colours)
 
 
 def _made_out(laid: list[Laid], known: Sequence[Laid], photo: Photo, sight: Sight) -> list[Laid]:

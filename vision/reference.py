@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from table.boards import within
 from table.observation import Camera
-from table.solids import Solid
+from table.solids import Array, Solid
 from vision.changes import changed, shaded
 from vision.colours import bodies_of
 from vision.fiducials import locate
@@ -167,6 +167,15 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
     alone = search(replace(sight.view, code=np.where(shown[..., None] > 0, sight.view.code, BLOTTED)), photo.setup.colours)
     new = tuple(one for one in alone.found if not one.is_disc and share_of(left, _within_half_a_base(one, sight)) > MIDDLE_SHARE)
     return replace(sight, found=new, pieces=sight.pieces | alone.pieces, changed=left > 0) if new else None
+
+
+def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
+    """Middles (2,) in mm of what `changes_alone` leaves unexplained on the board and is as large as a piece."""
+    assert alone.changed is not None
+    left = np.asarray(alone.changed, np.uint8)
+    _, _, boxes, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
+    large = boxes[1:, cv2.CC_STAT_AREA] * alone.view.step_mm**2 >= least_patch_mm2(photo.setup)
+    return list(alone.view.millimetres(np.asarray(middles[1:][large], float)))
 
 
 def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:

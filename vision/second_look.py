@@ -152,6 +152,13 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
     return [better] if max(shift, abs(turn), abs(np.log(better.zoom / cut.zoom))) > FAR_OFF else []
 
 
+def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Cut:
+    """Where to look at a piece that lies, of vertices (5, 2) as cast down on to z = 0."""
+    corners = view.pixels(vertices_mm)
+    base, tip = corners[:4].mean(axis=0), corners[4]
+    return Cut((base + tip) / 2, float(np.degrees(np.arctan2(*(tip - base)[::-1]))), base_mm / view.step_mm / BASE_PX)
+
+
 def cuts_as(pose: Pose, looked: Looked, view: FlatView) -> list[Cut]:
     """Where to look at something once more as if it stood, on the base that was seen, or lay, in any quarter around its middle."""
     corners = view.pixels(looked.vertices_mm)

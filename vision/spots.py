@@ -8,18 +8,20 @@ from math import dist
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from scipy.special import expit, logit
 
 from table.boards import within
 from table.clearance import clearance, is_free
-from table.observation import LEANED_ON_MM
+from table.observation import LEANED_ON_MM, SURE
 from table.setup import Setup
 from table.solids import Array, Solid
 from vision.areas import Area, area
 from vision.close_look import look_closely
 from vision.edges import snap
 from vision.finder import Sight
-from vision.guesses import Guess, doubtful_guesses, guesses, lying_on_its_side, lying_otherwise
+from vision.guesses import MOST_AGAINST, Guess, doubtful_guesses, guesses, lying_on_its_side
 from vision.hypothesis import Hypothesis, silhouette
+from vision.lying import as_it_may_lie
 from vision.photo import Photo
 from vision.resting import Support, rested
 from vision.second_look import Looked
@@ -229,6 +231,19 @@ def _ground_mm(looked: Looked, photo: Photo) -> float:
     return 0.0 if on_board else min(0.0, photo.setup.fiducials.z_mm)
 
 
+def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo) -> list[Laid]:
+    """The pieces, those that are not `known` of which it is in doubt whether they are there surer by what the verification says of them where they
+    are measured, if they fit: of 33 such readings 31 were right, of 35 that did not fit 10."""
+    doubtful = [one for one in laid if one.chance < SURE and one not in known]
+    fits = [best.fit for best, *_ in measured([(one.rivals, []) for one in doubtful], photo)]
+    surer = {
+        one: replace(one, chance=float(expit(logit(one.chance) + fit)))
+        for one, fit in zip(doubtful, fits, strict=True)
+        if fit is not None and fit > MISFIT
+    }
+    return [surer.get(one, one) for one in laid]
+
+
 def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
     """The rivals of each place, which outlines (n, 2) px may hide, where their edges are, the likeliest first.  Where edges leave doubt about
     the likeliest, a close look has a say, and where doubt is left then, the areas beside the edges too.
@@ -247,13 +262,14 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
 
 def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
     """The rivals of each place and what came of them; where the best does not fit, with pieces that lie with their bases to the camera, if one of
-    them stands, and in all ways about its middle, if it is not that one.  What vertices say for one or another is believed of none of these."""
+    them stands, and as a close look sees pieces lie about its middle.  What vertices say for one or another is believed of none of these."""
     misfits = {}
     for k, ((rivals, hidden_by), (best, *_)) in enumerate(zip(asked, tried, strict=True)):
         if best.fit is not None and best.fit < MISFIT:
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
             ways = [] if stands is None else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
-            misfits[k] = (ways if rivals[0] is stands else ways + lying_otherwise(rivals[0]), hidden_by)
+            lies = [Guess(guess, known, rivals[0].evidence - MOST_AGAINST) for guess, known in as_it_may_lie(best.guess.middle_mm, photo)]
+            misfits[k] = ([*ways, *lies], hidden_by)
     found = _verified([on_edges(ways, photo, hidden_by, None) for ways, hidden_by in misfits.values()], photo)
     asked, tried = list(asked), list(tried)
     for (k, (ways, hidden_by)), some in zip(misfits.items(), found, strict=True):

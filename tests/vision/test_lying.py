@@ -1,0 +1,66 @@
+"""Pieces that lie on ground of their own colour, where printed squares look like their bases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from referee.simulated_tables import game_table
+from table.observation import SURE
+from vision.fiducials import locate
+from vision.finder import search, view_of
+from vision.frame import Frame
+from vision.hypothesis import Hypothesis
+from vision.lying import as_it_lies, as_it_may_lie
+from vision.observe import observe
+from vision.photo import Photo
+from vision.reader import lay_out
+from vision.render import Renderer
+from vision.scene import Scene, ScenePiece
+from vision.scene_cases import random_case
+from vision.spots import surer_where_they_fit
+
+
+@pytest.fixture(scope="module")
+def green_on_green():
+    """A small green nest on a green space, and its photograph."""
+    table = game_table("zamboni_wars", 100)
+    small = min(table.setup.sizes, key=lambda size: size.base_mm)
+    nest = Hypothesis(small, "lying", 128.0, 49.3, 181.6)
+    picture = Renderer(table.setup, table.place).picture(Scene(table.stage, (ScenePiece(nest.solid, "green"),)), np.random.default_rng(0))
+    return table, nest, Photo(picture, locate(picture, table.setup), table.setup)
+
+
+@pytest.mark.parametrize("off_mm", [(0.0, 0.0), (3.0, 2.0), (-3.0, 3.0)])
+def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green, off_mm):
+    _, nest, photo = green_on_green
+    found = as_it_lies(np.add(nest.middle_mm, off_mm), photo)
+    assert found.size == nest.size
+    assert np.abs(found.away_from(nest)).max() < 3.0
+
+
+def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
+    _, nest, photo = green_on_green
+    assert as_it_lies(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
+    assert len(as_it_may_lie(np.add(nest.middle_mm, (0.0, 68.0)), photo)) == 3
+
+
+def test_a_nest_that_neither_finder_nor_second_look_tell_from_its_space_is_seen(green_on_green):
+    """Until something has changed there: without a picture of the empty table nobody asks."""
+    table, nest, photo = green_on_green
+    assert observe(Frame(1, 0, photo.image), table.setup).pieces == ()
+    (seen,) = observe(Frame(1, 0, photo.image), table.setup, table.empty).pieces
+    assert (seen.colour, seen.pose, seen.size) == ("green", "lying", nest.size.name)
+    assert np.hypot(seen.base_mm[0] - nest.solid.vertices_mm[:4, 0].mean(), seen.base_mm[1] - nest.solid.vertices_mm[:4, 1].mean()) < 2.0
+
+
+def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about():
+    case = random_case("boule", 60000)
+    picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(0))
+    photo = Photo(picture, locate(picture, case.setup), case.setup)
+    doubtful = [replace(one, chance=0.4) for one in lay_out(search(view_of(photo), case.setup.colours), photo)]
+    assert len(doubtful) >= 4
+    assert min(one.chance for one in surer_where_they_fit(doubtful, (), photo)) > SURE
+    assert surer_where_they_fit(doubtful, doubtful, photo) == doubtful
