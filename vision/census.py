@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -19,6 +19,7 @@ from table.solids import POSES, Array
 from vision.areas import area
 from vision.colours import bodies_of
 from vision.guesses import guesses
+from vision.habits import habit_of
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.rim import rim_gain
@@ -46,33 +47,8 @@ LEAST_SHARE = 1e-9
 """A size of a piece is not told to be less likely than this."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Habit:
-    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most.
-
-    With `apart` they never stand one in another: one more of a colour is told, if it is surely read, as it has no business there.
-    """
-
-    poses: Array
-    most: int
-    apart: bool = False
-
-
-HABITS = {
-    "icebreaker": Habit(np.array([0.99, 0.008, 0.002]), 3, apart=True),
-    "icefloe": Habit(np.array([0.99, 0.005, 0.005]), 6),
-    "zamboni_wars": Habit(np.array([0.03, 0.96, 0.01]), 1),
-}
 UPRIGHT = np.array([1.0, 0.0, 0.0])
 """Chances of POSES of what stands."""
-ANYHOW = Habit(np.full(3, 1 / 3), 100)
-
-
-def habit_of(setup: Setup) -> Habit:
-    """That of the game that is played."""
-    return HABITS.get(setup.game.name, ANYHOW)
-
-
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in,
     once they are measured.

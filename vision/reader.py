@@ -16,13 +16,14 @@ from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import POSES, Array, Pose
 from vision.camera import outline_px
-from vision.census import as_the_game_has_them, habit_of, likeliest_of_one, with_one_target
+from vision.census import as_the_game_has_them, likeliest_of_one, with_one_target
 from vision.colours import bare_ground, coloured
 from vision.counters import counters
 from vision.dice_cover import beside_pieces, find_dice, told_die, without_dice
 from vision.dice_cube import Cube
 from vision.finder import Found, Sight, search, view_of
 from vision.frame import Frame
+from vision.habits import USUAL, habit_of, lie_as_a_rule
 from vision.hypothesis import cast_down, silhouette
 from vision.left_over import RIM_CELLS, hand_over, left_over, unread
 from vision.lying import as_it_lies
@@ -48,8 +49,6 @@ from vision.spots import SURE_CHANCE, Company, Laid, Spot, Tried, doubted, each_
 from vision.still_camera import StillCamera
 from vision.tiles import standing
 
-USUAL = 0.9
-"""Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked at once more as if it did not."""
 AROUND_BOARD = 1.05
 """A die at the edge of the board is seen so far beyond it, of the board's size."""
 LEAST_FIT, MISFITS_RIGHT = -3.0, 0.4
@@ -179,7 +178,7 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     laid = surer_where_changed(laid, still, sight, photo)
     if (alone := changes_alone(laid, sight, photo)) is not None:
         looked = _looked_at(alone.found, habit, sight, photo)
-        if habit[POSES.index("lying")] > USUAL:
+        if lie_as_a_rule(setup):
             looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
         new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
         more = each_once(new, laid)

@@ -60,7 +60,9 @@ def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about(
     case = random_case("boule", 60000)
     picture = Renderer(case.setup, case.camera).picture(replace(case.scene(), limbs=()), np.random.default_rng(0))
     photo = Photo(picture, locate(picture, case.setup), case.setup)
-    doubtful = [replace(one, chance=0.4) for one in lay_out(search(view_of(photo), case.setup.colours), photo)]
+    doubtful = [replace(one, chance=0.6) for one in lay_out(search(view_of(photo), case.setup.colours), photo)]
     assert len(doubtful) >= 4
     assert min(one.chance for one in surer_where_they_fit(doubtful, (), photo)) > SURE
     assert surer_where_they_fit(doubtful, doubtful, photo) == doubtful
+    twice = [*doubtful, replace(doubtful[0], chance=0.55)]
+    assert surer_where_they_fit(twice, (), photo)[-1] is twice[-1], "another one is in that place"

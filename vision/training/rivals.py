@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from table.solids import Array, Pose, Solid
-from vision.census import habit_of
 from vision.close_look import BASE_PX, straight
 from vision.finder import search, view_of
 from vision.guesses import COUNTED
+from vision.habits import habit_of
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.reader import lay_out
