@@ -31,9 +31,10 @@ Look = tuple[Hypothesis, Array]
 """Where a close look has a piece, and the covariance (3, 3) of that."""
 
 
-def as_it_may_lie(middle_mm: Array, photo: Photo) -> list[Look]:
-    """The ways in which a piece may lie about a place (2,) that fit best, the best first: those that close looks do not lead to another's place."""
-    looks = look_closely([_about(middle_mm, size, heading_deg) for size, heading_deg in product(photo.setup.sizes, WAYS_DEG)], photo)
+def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
+    """The ways in which a piece may lie about a place (2,) on what is so high that fit best, the best first: those that close looks do not lead
+    to another's place."""
+    looks = look_closely([_about(middle_mm, z_mm, size, heading_deg) for size, heading_deg in product(photo.setup.sizes, WAYS_DEG)], photo)
     for _ in range(LOOKS):
         looks = look_closely([guess for guess, _ in _fitting(looks, KEPT, photo)], photo)
     near = [(guess, known) for guess, known in looks if np.hypot(*(guess.middle_mm - middle_mm)) < AWAY_BASES * guess.size.base_mm]
@@ -41,8 +42,8 @@ def as_it_may_lie(middle_mm: Array, photo: Photo) -> list[Look]:
 
 
 def as_it_lies(middle_mm: Array, photo: Photo) -> Hypothesis | None:
-    """The piece that lies about a place (2,), if one fits."""
-    best = [guess for guess, _ in as_it_may_lie(middle_mm, photo)][:1]
+    """The piece that lies about a place (2,) of the board, if one fits."""
+    best = [guess for guess, _ in as_it_may_lie(middle_mm, 0.0, photo)][:1]
     return best[0] if best and evidence(best, photo)[0] > FITS else None
 
 
@@ -51,8 +52,8 @@ def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
     return [looks[k] for k in np.argsort(-evidence([guess for guess, _ in looks], photo))[:count]]
 
 
-def _about(middle_mm: Array, size: PieceSize, heading_deg: float) -> Hypothesis:
+def _about(middle_mm: Array, z_mm: float, size: PieceSize, heading_deg: float) -> Hypothesis:
     """A piece that lies with its middle there."""
-    lies = Hypothesis(size, "lying", 0.0, 0.0, float(heading_deg))
+    lies = Hypothesis(size, "lying", 0.0, 0.0, float(heading_deg), z_mm=z_mm)
     x_mm, y_mm = middle_mm - lies.middle_mm
     return replace(lies, x_mm=float(x_mm), y_mm=float(y_mm))

@@ -269,7 +269,7 @@ def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: P
         if best.fit is not None and best.fit < MISFIT:
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
             ways = [] if stands is None else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
-            looks = as_it_may_lie(best.guess.middle_mm, photo) if rivals[0] is not stands or lie_as_a_rule(photo.setup) else []
+            looks = as_it_may_lie(best.guess.middle_mm, best.guess.z_mm, photo) if rivals[0] is not stands or lie_as_a_rule(photo.setup) else []
             lies = [Guess(guess, known, rivals[0].evidence - MOST_AGAINST) for guess, known in looks]
             misfits[k] = ([*ways, *lies], hidden_by)
     found = _verified([on_edges(ways, photo, hidden_by, None) for ways, hidden_by in misfits.values()], photo)

@@ -44,7 +44,7 @@ def test_a_piece_is_found_as_it_lies_by_whoever_knows_about_where(green_on_green
 def test_nothing_lies_where_only_a_square_is_printed(green_on_green):
     _, nest, photo = green_on_green
     assert as_it_lies(np.add(nest.middle_mm, (0.0, 68.0)), photo) is None
-    assert len(as_it_may_lie(np.add(nest.middle_mm, (0.0, 68.0)), photo)) == 3
+    assert len(as_it_may_lie(np.add(nest.middle_mm, (0.0, 68.0)), 0.0, photo)) <= 3
 
 
 def test_a_nest_that_neither_finder_nor_second_look_tell_from_its_space_is_seen(green_on_green):
