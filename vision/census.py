@@ -23,7 +23,7 @@ from vision.habits import habit_of
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.rim import rim_gain
-from vision.spots import FAR_BEHIND, Laid, Spot, Tried, measured, neighbours, on_edges
+from vision.spots import FAR_BEHIND, MISFIT, SURE_CHANCE, Laid, Spot, Tried, measured, neighbours, on_edges, verified_on_edges
 
 UNTRIED = 30.0
 """How much less speaks for a size that was not even tried than for the worst that was."""
@@ -65,12 +65,20 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     for colour in range(len(setup.colours)):
         rivals = [one for one in on_board if one.looked.colours.argmax() == colour]
         if len(rivals) > 1:
-            fits = np.array([best.fit for best, *_ in measured([(one.rivals, []) for one in rivals], photo)], float)
-            speaks = logit([one.chance for one in rivals]) + fits
+            speaks = logit([one.chance for one in rivals]) + _fits(rivals, photo)
             likeliest = rivals.pop(int(speaks.argmax()))
             others |= set(rivals)
             elsewhere += [one for one in rivals if not _in_one_place(one.best, likeliest.best)]
     return [*(one for one in laid if one not in others), *elsewhere]
+
+
+def _fits(rivals: list[Laid], photo: Photo) -> Array:
+    """How well readings (n,) fit, in log odds, as they are; and where none does, those that are likely as they may be otherwise."""
+    fits = np.array([best.fit for best, *_ in verified_on_edges([(one.rivals, []) for one in rivals], photo)], float)
+    likely = [k for k, one in enumerate(rivals) if one.chance > SURE_CHANCE]
+    if fits.max() < MISFIT and likely:
+        fits[likely] = [best.fit for best, *_ in measured([(rivals[k].rivals, []) for k in likely], photo)]
+    return fits
 
 
 def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:

@@ -20,8 +20,8 @@ from vision.verification import evidence
 
 WAYS_DEG = range(0, 360, 45)
 """Headings that are tried: a close look turns a piece by half of that."""
-KEPT, LOOKS, TOLD = 8, 6, 3
-"""So many of the ways, the likeliest, are looked at so many times more; so many are told."""
+KEPT, TOLD = (8, 8, 4, 3, 3, 3), 3
+"""So many of the ways, the likeliest, are looked at once more each time; so many are told."""
 AWAY_BASES = 0.5
 """A piece whose middle is no farther than this from another's, in bases, may be the same."""
 FITS = 3.0
@@ -35,8 +35,8 @@ def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:
     """The ways in which a piece may lie about a place (2,) on what is so high that fit best, the best first: those that close looks do not lead
     to another's place."""
     looks = look_closely([_about(middle_mm, z_mm, size, heading_deg) for size, heading_deg in product(photo.setup.sizes, WAYS_DEG)], photo)
-    for _ in range(LOOKS):
-        looks = look_closely([guess for guess, _ in _fitting(looks, KEPT, photo)], photo)
+    for count in KEPT:
+        looks = look_closely([guess for guess, _ in _fitting(looks, count, photo)], photo)
     near = [(guess, known) for guess, known in looks if np.hypot(*(guess.middle_mm - middle_mm)) < AWAY_BASES * guess.size.base_mm]
     return _fitting(near, TOLD, photo)
 

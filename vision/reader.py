@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Tiles
+from table.boards import Tiles, within
 from table.observation import SURE, SeenCounter
 from table.pieces import PieceSize
 from table.setup import Setup
@@ -178,7 +178,7 @@ def lay_out(sight: Sight, photo: Photo, still: Sequence[Laid] = ()) -> list[Laid
     laid = surer_where_changed(laid, still, sight, photo)
     if (alone := changes_alone(laid, sight, photo)) is not None:
         looked = _looked_at(alone.found, habit, sight, photo)
-        if lie_as_a_rule(setup):
+        if lie_as_a_rule(setup) and _colours_on_board(laid, setup) < len(setup.colours):
             looked += _looked_at_as_they_lie(changed_patches(alone, photo), sight, photo)
         new = told_by_changes(lay(looked, habit, photo, alone), alone, sight, photo)
         more = each_once(new, laid)
@@ -202,6 +202,11 @@ def _looked_at(found: Sequence[Found], habit: Array, sight: Sight, photo: Photo)
         unusual = [one for one in looked if one.there > WORTH_ANOTHER and POSES[int(one.poses.argmax())] != usual]
         looked += look_again([cut for one in unusual for cut in cuts_as(usual, one, sight.view)], sight.view, colours)
     return looked
+
+
+def _colours_on_board(laid: list[Laid], setup: Setup) -> int:
+    """Of how many colours pieces are surely there."""
+    return len({int(one.looked.colours.argmax()) for one in laid if one.chance >= SURE and within(setup.outline_mm(), one.best.middle_mm)})
 
 
 def _looked_at_as_they_lie(middles_mm: list[Array], sight: Sight, photo: Photo) -> list[Looked]:

@@ -170,12 +170,12 @@ def changes_alone(laid: list[Laid], sight: Sight, photo: Photo) -> Sight | None:
 
 
 def changed_patches(alone: Sight, photo: Photo) -> list[Array]:
-    """Middles (2,) in mm of what `changes_alone` leaves unexplained on the board and is as large as a piece."""
+    """Middles (2,) in mm of what `changes_alone` leaves unexplained on the board, is as large as a piece, and was not so in the picture before."""
     assert alone.changed is not None
-    left = np.asarray(alone.changed, np.uint8)
-    _, _, boxes, middles = cv2.connectedComponentsWithStats(left, connectivity=4)
-    large = boxes[1:, cv2.CC_STAT_AREA] * alone.view.step_mm**2 >= least_patch_mm2(photo.setup)
-    return list(alone.view.millimetres(np.asarray(middles[1:][large], float)))
+    count, labels, boxes, middles = cv2.connectedComponentsWithStats(np.asarray(alone.changed, np.uint8), connectivity=4)
+    large = boxes[:, cv2.CC_STAT_AREA] * alone.view.step_mm**2 >= least_patch_mm2(photo.setup)
+    new = [k for k in range(1, count) if large[k] and alone.fresh[labels == k].any()]
+    return list(alone.view.millimetres(np.asarray(middles[new], float)))
 
 
 def told_by_changes(new: list[Laid], alone: Sight, sight: Sight, photo: Photo) -> list[Laid]:

@@ -250,7 +250,7 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
     the likeliest, a close look has a say, and where doubt is left then, the areas beside the edges too.
 
     The close look is two: one more from where the first has the piece.  The less there is to correct, the better a look does it."""
-    tried = _verified([on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo)
+    tried = verified_on_edges(asked, photo)
     asked, tried = _also_otherwise(asked, tried, photo)
     unclear = [k for k, (best, *_) in enumerate(tried) if best.guess.pose != "leaning" and best.doubt_mm > CLOSE_MM]
     first = look_closely([tried[k][0].guess for k in unclear], photo)
@@ -259,6 +259,11 @@ def measured(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
         (_settled(best, looks.get(k), rivals, photo, hidden_by), *others)
         for k, ((best, *others), (rivals, hidden_by)) in enumerate(zip(tried, asked, strict=True))
     ]
+
+
+def verified_on_edges(asked: list[Asked], photo: Photo) -> list[tuple[Tried, ...]]:
+    """The rivals of each place, which outlines (n, 2) px may hide, where their edges are, with what the verification says; the likeliest first."""
+    return _verified([on_edges(rivals, photo, hidden_by, None) for rivals, hidden_by in asked], photo)
 
 
 def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: Photo) -> tuple[list[Asked], list[tuple[Tried, ...]]]:
@@ -272,7 +277,7 @@ def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: P
             looks = as_it_may_lie(best.guess.middle_mm, best.guess.z_mm, photo) if rivals[0] is not stands or lie_as_a_rule(photo.setup) else []
             lies = [Guess(guess, known, rivals[0].evidence - MOST_AGAINST) for guess, known in looks]
             misfits[k] = ([*ways, *lies], hidden_by)
-    found = _verified([on_edges(ways, photo, hidden_by, None) for ways, hidden_by in misfits.values()], photo)
+    found = verified_on_edges(list(misfits.values()), photo)
     asked, tried = list(asked), list(tried)
     for (k, (ways, hidden_by)), some in zip(misfits.items(), found, strict=True):
         asked[k] = ([*asked[k][0], *ways], hidden_by)
