@@ -22,7 +22,7 @@ from vision.finder import Sight
 from vision.guesses import MOST_AGAINST, Guess, doubtful_guesses, guesses, lying_on_its_side
 from vision.habits import lie_as_a_rule
 from vision.hypothesis import Hypothesis, silhouette
-from vision.lying import as_it_may_lie
+from vision.lying import FITS, as_it_may_lie
 from vision.photo import Photo
 from vision.resting import Support, rested
 from vision.second_look import Looked
@@ -240,7 +240,7 @@ def surer_where_they_fit(laid: list[Laid], known: Collection[Laid], photo: Photo
     for one, (best, *_) in zip(doubtful, measured([(one.rivals, []) for one in doubtful], photo), strict=True):
         here = _core(best.guess)
         apart = not any(here.is_in_the_place_of(_core(other.best)) for other in laid if other is not one)
-        if apart and best.fit is not None and best.fit > MISFIT:
+        if apart and best.fit is not None and best.fit > FITS:
             surer[one] = replace(one, chance=float(expit(logit(one.chance) + best.fit)))
     return [surer.get(one, one) for one in laid]
 
