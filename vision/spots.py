@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 from table.boards import within
 from table.clearance import clearance, is_free
 from table.observation import LEANED_ON_MM, SURE
+from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import Array, Solid
 from vision.areas import Area, area
@@ -275,7 +276,7 @@ def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: P
             stands = next((one for one in rivals if one.guess.pose == "upright"), None)
             ways = [] if stands is None else lying_on_its_side(replace(stands, evidence=rivals[0].evidence))
             looks = as_it_may_lie(best.guess.middle_mm, best.guess.z_mm, photo) if rivals[0] is not stands or lie_as_a_rule(photo.setup) else []
-            lies = [Guess(guess, known, rivals[0].evidence - MOST_AGAINST) for guess, known in looks]
+            lies = [Guess(guess, known, _for_size(guess.size, rivals) - MOST_AGAINST) for guess, known in looks]
             misfits[k] = ([*ways, *lies], hidden_by)
     found = verified_on_edges(list(misfits.values()), photo)
     asked, tried = list(asked), list(tried)
@@ -283,6 +284,14 @@ def _also_otherwise(asked: list[Asked], tried: list[tuple[Tried, ...]], photo: P
         asked[k] = ([*asked[k][0], *ways], hidden_by)
         tried[k] = tuple(sorted((*tried[k], *some), key=_against))
     return asked, tried
+
+
+def _for_size(size: PieceSize, rivals: list[Guess]) -> float:
+    """What speaks for a size of a piece that lies: what the second look saw of it, unless that may be a printed square, as if the piece stood."""
+    likeliest = rivals[0].evidence
+    if rivals[0].guess.pose == "upright":
+        return likeliest
+    return max([likeliest - MOST_AGAINST, *(one.evidence for one in rivals if one.guess.pose == "lying" and one.guess.size == size)])
 
 
 def _verified(places: list[tuple[Tried, ...]], photo: Photo) -> list[tuple[Tried, ...]]:
