@@ -45,10 +45,10 @@ ONE_TOO_MANY = -5.0
 """Log odds that there is one more of a colour than there should be."""
 LEAST_SHARE = 1e-9
 """A size of a piece is not told to be less likely than this."""
-
-
 UPRIGHT = np.array([1.0, 0.0, 0.0])
 """Chances of POSES of what stands."""
+
+
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
     """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in,
     once they are measured.
@@ -155,15 +155,7 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
     if not 1 < len(mine) <= len(pairs):
         return spots
     score = np.array([_of_each(spots[k], pairs) for k in mine])
-    result = list(spots)
-    for row, k in enumerate(mine):
-        possible = np.flatnonzero(spots[k].colours >= LEAST_COLOUR)
-        if len(possible) > 1:
-            ways = [_best_way(score, row, np.array([colour == its for its, _ in pairs])) for colour in possible]
-            chances = np.zeros(len(setup.colours))
-            chances[possible] = softmax(ways)
-            result[k] = replace(spots[k], colours=chances)
-    return result
+    return _coloured_together(spots, mine, score, np.array([colour for colour, _ in pairs]))
 
 
 def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
@@ -174,11 +166,19 @@ def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
     if not 1 < len(mine) <= len(colours):
         return spots
     speaks = np.array([_of_colours(spots[k]) for k in mine])
-    score = np.hstack([speaks, speaks + ONE_TOO_MANY])
+    return _coloured_together(spots, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2))
+
+
+def _coloured_together(spots: list[Spot], mine: list[int], score: Array, its: NDArray[np.int_]) -> list[Spot]:
+    """The spots, those that are `mine` with chances of the colours by what speaks, `score` (m, w), for giving them one each of what has the colours
+    `its` (w,)."""
     result = list(spots)
     for row, k in enumerate(mine):
-        ways = [_best_way(score, row, np.tile(colours == its, 2)) for its in colours]
-        result[k] = replace(spots[k], colours=softmax(ways))
+        possible = np.flatnonzero(spots[k].colours >= LEAST_COLOUR)
+        if len(possible) > 1:
+            chances = np.zeros(len(spots[k].colours))
+            chances[possible] = softmax([_best_way(score, row, its == colour) for colour in possible])
+            result[k] = replace(spots[k], colours=chances)
     return result
 
 

@@ -40,6 +40,8 @@ ANSWERS = SLANTS.stop
 """Of the answer: how far the piece is off along the rows of the crop and up its columns, and how far it is to be turned counter-clockwise
 about its middle, in OFF; and W, lower triangular, by the logarithms of its diagonal and its other figures by rows: W times an error
 has the unit matrix for covariance."""
+Look = tuple[Hypothesis, Array]
+"""Where a close look has a piece, and the covariance (3, 3) of that."""
 ToPixels = Callable[[Array], Array]
 """Where a picture shows points (n, 2) of a plane: (n, 2) px."""
 
@@ -116,7 +118,7 @@ def crops(guesses: Sequence[Hypothesis], photo: Photo) -> tuple[list[Straight], 
     return cuts, as_pictures(np.concatenate([in_light, solids.transpose(0, 2, 3, 1)], axis=3))
 
 
-def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[tuple[Hypothesis, Array]]:
+def look_closely(guesses: Sequence[Hypothesis], photo: Photo) -> list[Look]:
     """Where pieces that stand or lie really are, and the covariances (3, 3) of their parameters, by one look at each, as it is and in a mirror."""
     if not guesses:
         return []

@@ -102,7 +102,7 @@ def _looked_at(cubes: list[Cube], edges: EdgeMap, view: TopView) -> tuple[Array,
 def maybe_flat(photo: Photo, corner: DiceCorner) -> tuple[list[Cube], EdgeMap, TopView]:
     """All that may be dice that lie flat in a corner, by its edges, which are given too, as is the view of it."""
     coarse, fine = (top_view(photo, corner, corner.edge_mm / pixels) for pixels in (COARSE, FINE))
-    edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
+    edges = edge_map(fine)
     return lying_flat(likely_cubes(coarse, photo, corner), edges, MAYBE, laid_flat_from_around), edges, fine
 
 

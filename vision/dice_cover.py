@@ -46,7 +46,7 @@ def find_dice(photo: Photo, kind: CoverDice, sight: Sight, empty: EmptyTable) ->
     fresh = changed(sight.view.code, empty.code, SIGMAS)
     views = (top_view(photo, board, kind.edge_mm / pixels) for pixels in (COARSE, FINE))
     coarse, fine = (_only_fresh(view, fresh, photo.camera.eye_mm, kind.edge_mm, sight) for view in views)
-    edges = edge_map(fine.along_x, fine.along_y, fine.start_mm, fine.step_mm)
+    edges = edge_map(fine)
     dice: list[Cube] = []
     for die in lying_flat(_squares(coarse, photo, board), edges, AGREES):
         apart = all(np.hypot(*(die.middle_mm - other.middle_mm)) > kind.edge_mm for other in dice)
@@ -128,8 +128,9 @@ def _is_of_piece(die: Cube, sight: Sight) -> bool:
 
 def _is_printed(die: Cube, photo: Photo, empty: EmptyTable) -> bool:
     """Do edges of the empty table agree with it as well as those that are there now?  A nest on a printed square leaves some of it to be seen."""
-    low, high = die.outline().min(axis=0) - PRINT_MM, die.outline().max(axis=0) + PRINT_MM
+    outline = die.outline()
+    low, high = outline.min(axis=0) - PRINT_MM, outline.max(axis=0) + PRINT_MM
     around = DiceCorner(outline_mm=((low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])), edge_mm=die.edge_mm, z_mm=die.z_mm)
     views = (top_view(one, around, die.edge_mm / FINE) for one in (photo, empty.photo))
-    now, before = (die.agreement(edge_map(view.along_x, view.along_y, view.start_mm, view.step_mm)) for view in views)
+    now, before = (die.agreement(edge_map(view)) for view in views)
     return before >= now

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from table.solids import Array, convex_hull
+from vision.dice_view import TopView
 from vision.hypothesis import cast_down
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
@@ -76,8 +77,9 @@ class EdgeMap:
         return np.asarray(np.exp(-((away / reach_px) ** 2)), float)
 
 
-def edge_map(along_x: NDArray[np.float32], along_y: NDArray[np.float32], start_mm: Array, step_mm: float) -> EdgeMap:
-    """The edges of a picture from its steepness along x and y, (h, w, 3) each, y up; 1 is an edge for sure."""
+def edge_map(view: TopView) -> EdgeMap:
+    """The edges of a view from its steepness along x and y."""
+    along_x, along_y = view.along_x, view.along_y
     strongest = (along_x**2 + along_y**2).argmax(axis=2)[..., None]
     x, y = (np.take_along_axis(along, strongest, 2)[..., 0] for along in (along_x, along_y))
     across, down = (np.clip(EDGE_UNITS * along, -32000, 32000).astype(np.int16) for along in (x, -y))
@@ -88,7 +90,7 @@ def edge_map(along_x: NDArray[np.float32], along_y: NDArray[np.float32], start_m
         off_deg = np.abs((turns - (k + 0.5) * 180 / DIRECTIONS + 90) % 180 - 90)
         like = edges & (off_deg < 1.1 * 180 / DIRECTIONS)
         maps.append(cv2.distanceTransform((~like).astype(np.uint8), cv2.DIST_L2, 3) if like.any() else np.full(like.shape, 99.0))
-    return EdgeMap(np.asarray(maps, np.float32), start_mm, step_mm)
+    return EdgeMap(np.asarray(maps, np.float32), view.start_mm, view.step_mm)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

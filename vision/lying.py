@@ -14,7 +14,7 @@ import numpy as np
 
 from table.pieces import PieceSize
 from table.solids import Array
-from vision.close_look import look_closely
+from vision.close_look import Look, look_closely
 from vision.hypothesis import Hypothesis
 from vision.photo import Photo
 from vision.verification import evidence
@@ -28,8 +28,6 @@ AWAY_BASES = 0.5
 FITS = 6.0
 """Log odds of the verification from which a piece surely fits: of 14 places where nothing lies, in drawn and kept pictures, none fitted better
 than 1.2, but smaller pieces in a larger one's place do."""
-Look = tuple[Hypothesis, Array]
-"""Where a close look has a piece, and the covariance (3, 3) of that."""
 
 
 def as_it_may_lie(middle_mm: Array, z_mm: float, photo: Photo) -> list[Look]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from table.boards import within
 from table.observation import Camera
-from table.solids import Array, Solid
+from table.solids import Array
 from vision.changes import changed, shaded
 from vision.colours import bodies_of
 from vision.fiducials import locate
@@ -95,11 +95,11 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     if sight.changed is None or photo.setup.cover_dice is not None:
         return laid
     left = _but_for_arms_and_discs(sight.changed, sight)
+    sure = [one for one in laid if one.chance > SURE_CHANCE]
     surer: dict[Laid, Laid] = {}
     for one in sorted(laid, key=lambda one: -one.chance):
         here = _hidden_by(one, sight, photo)
-        others = [other.best.solid for other in laid if other is not one and other.chance > SURE_CHANCE]
-        speaks = _speaks_for(one, left, here, others, sight, photo)
+        speaks = _speaks_for(one, left, here, sure, sight, photo)
         left[here] = 0
         odds = one.chance / max(1 - one.chance, LEAST_DOUBT) * np.exp(speaks)
         beside = not within(photo.setup.outline_mm(), one.best.middle_mm)
@@ -107,10 +107,8 @@ def surer_where_changed(laid: list[Laid], known: Collection[Laid], sight: Sight,
     return [surer[one] for one in laid if one in known or surer[one].chance > LEAST_CHANCE]
 
 
-def _speaks_for(
-    one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], others: Sequence[Solid], sight: Sight, photo: Photo
-) -> float:
-    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds; the `others` throw shadows."""
+def _speaks_for(one: Laid, left: NDArray[np.uint8], here: NDArray[np.bool_], sure: Sequence[Laid], sight: Sight, photo: Photo) -> float:
+    """What the changes that are `left`, (h, w), say for a piece that hides what is `here`, (h, w), in log odds; the `sure` ones throw shadows."""
     assert sight.shaded is not None
     changes = left[here] > 0
     if not changes.any():
@@ -124,6 +122,7 @@ def _speaks_for(
     shadowy = _beyond_half(((own + other) * shade.sum() + black * light.sum()) / changes.sum())
     if not shadowy:
         return CHANGED_ODDS * _beyond_half(changes.mean())
+    others = [other.best.solid for other in sure if other is not one]
     thrown = shade & in_shadow(others, photo.setup.outline_mm(), here, sight)[here]
     shadow = other * shade.sum() + own * thrown.sum() + black * light.sum()
     return (1 - shadowy) * CHANGED_ODDS * _beyond_half(changes.mean()) - SHADOW_ODDS * _beyond_half(shadow / changes.sum())

@@ -138,12 +138,12 @@ def look_from_all_sides(looked: Looked, view: FlatView, colours: tuple[str, ...]
 
 def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
     """Where a piece that was seen is in the middle, to scale, and turned as pieces are; none if it was nearly so."""
-    corners = view.pixels(looked.vertices_mm)
-    base, tip = corners[:4].mean(axis=0), corners[4]
+    better = cut_along(looked.vertices_mm, float(np.exp(looked.log_base)), view)
     pose = POSES[int(looked.poses.argmax())]
     stands = pose == "upright"
-    way = corners[1] - corners[0] if stands else tip - base
-    better = Cut((base + tip) / 2, float(np.degrees(np.arctan2(way[1], way[0]))), float(np.exp(looked.log_base)) / view.step_mm / BASE_PX)
+    if stands:
+        across = np.subtract(*view.pixels(looked.vertices_mm[[1, 0]]))
+        better = better._replace(turn_deg=float(np.degrees(np.arctan2(*across[::-1]))))
     turn_deg, period_deg = better.turn_deg - cut.turn_deg, REPEATS_DEG[pose]
     turn = np.radians(turn_deg - period_deg * round(turn_deg / period_deg))
     if stands:
@@ -153,7 +153,7 @@ def _better_cut(cut: Cut, looked: Looked, view: FlatView) -> list[Cut]:
 
 
 def cut_along(vertices_mm: Array, base_mm: float, view: FlatView) -> Cut:
-    """Where to look at a piece that lies, of vertices (5, 2) as cast down on to z = 0."""
+    """Where to look at a piece that lies, of vertices (5, 2) in mm as cast down on to z = 0: it is in the middle, to scale, its tip to the right."""
     corners = view.pixels(vertices_mm)
     base, tip = corners[:4].mean(axis=0), corners[4]
     return Cut((base + tip) / 2, float(np.degrees(np.arctan2(*(tip - base)[::-1]))), base_mm / view.step_mm / BASE_PX)

@@ -17,7 +17,7 @@ from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import Array, Solid
 from vision.areas import Area, area
-from vision.close_look import look_closely
+from vision.close_look import Look, look_closely
 from vision.edges import snap
 from vision.finder import Sight
 from vision.guesses import MOST_AGAINST, Guess, doubtful_guesses, guesses, lying_on_its_side
@@ -76,8 +76,6 @@ class Laid:
 Asked = tuple[list[Guess], list[Array]]
 """What may be at a place, the likeliest first, and outlines (n, 2) px of what may hide it."""
 Leaning = TypeVar("Leaning", Guess, "Tried")
-Look = tuple[Hypothesis, Array]
-"""Where a close look has a piece, and the covariance (3, 3) of that."""
 Company = tuple[Laid, ...]
 """A piece and those that are so near that they may hide some of it."""
 
