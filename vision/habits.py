@@ -38,6 +38,11 @@ def habit_of(setup: Setup) -> Habit:
     return HABITS.get(setup.game.name, ANYHOW)
 
 
+def stand_alike(setup: Setup) -> bool:
+    """Do nearly all pieces of the game stand, or nearly all lie?"""
+    return bool(habit_of(setup).poses.max() > USUAL)
+
+
 def lie_as_a_rule(setup: Setup) -> bool:
     """Do nearly all pieces of the game lie?"""
     return bool(habit_of(setup).poses[POSES.index("lying")] > USUAL)

@@ -21,7 +21,7 @@ from vision.close_look import Look, look_closely
 from vision.edges import snap
 from vision.finder import Sight
 from vision.guesses import MOST_AGAINST, Guess, doubtful_guesses, guesses, lying_on_its_side
-from vision.habits import lie_as_a_rule
+from vision.habits import lie_as_a_rule, stand_alike
 from vision.hypothesis import Hypothesis, silhouette
 from vision.lying import FITS, as_it_may_lie
 from vision.photo import Photo
@@ -37,7 +37,8 @@ COVERED, COVERED_WEIGHT = 0.4, 8.0
 """Share of a piece's outline over which the finder sees pieces that speaks neither for it nor against, and the log odds that all
 of it would speak."""
 ALONE = 5.0
-"""How much speaks against a piece that leans with nothing near to lean on."""
+"""How much speaks against a piece that leans with nothing near to lean on: of those read so on 1,008 drawn tables, 34 of 48 did lean in games
+where they may, and none of ten where nearly all pieces stand alike: there it is not believed."""
 MISFIT = 3.0
 """Below these log odds of the verification a piece may lie otherwise than it seems to: of 3,288 drawn and photographed pieces
 10 of 3,194 above them were read in another pose than theirs, and 45 of 94 below."""
@@ -187,7 +188,8 @@ def on_their_edges(laid: list[Laid], photo: Photo, known: Mapping[Company, Spot]
     near = neighbours(best, photo.setup)
     companies = [(one, *(laid[j] for j in beside)) for one, beside in zip(laid, near, strict=True)]
     new = [k for k, company in enumerate(companies) if company not in known]
-    asked = [(_supported(laid[k].rivals, [best[j] for j in near[k]]), [outlines[j] for j in near[k]]) for k in new]
+    lean_anywhere = not stand_alike(photo.setup)
+    asked = [(_supported(laid[k].rivals, [best[j] for j in near[k]], lean_anywhere), [outlines[j] for j in near[k]]) for k in new]
     read = dict(zip(new, measured(asked, photo), strict=True))
     spots = [
         known[company] if k not in read else Spot(one.looked, read[k], one.looked.colours, one.chance)
@@ -202,15 +204,17 @@ def _at_rest(spot: Spot, near: list[Spot]) -> Spot:
     return replace(spot, tried=tuple(_resting(one, supports) if one.guess.pose == "leaning" else one for one in spot.tried))
 
 
-def _supported(rivals: list[Guess], near: list[Hypothesis]) -> list[Guess]:
-    """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has to."""
+def _supported(rivals: list[Guess], near: list[Hypothesis], lean_anywhere: bool) -> list[Guess]:
+    """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has to: others are left out if there are any that
+    do not lean, or less likely in games in which they lean anywhere."""
     solids, supports = [other.solid for other in near], [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"]
-
-    def supported(one: Guess) -> Guess:
-        alone = is_free(one.guess.solid, solids, LEANED_ON_MM)
-        return replace(one, evidence=one.evidence - ALONE) if alone else _resting(one, supports)
-
-    return sorted((supported(one) if one.guess.pose == "leaning" else one for one in rivals), key=_against)
+    leaning = [one for one in rivals if one.guess.pose == "leaning"]
+    alone = [one for one in leaning if is_free(one.guess.solid, solids, LEANED_ON_MM)]
+    resting = [_resting(one, supports) for one in leaning if one not in alone]
+    others = [*(one for one in rivals if one not in leaning), *resting]
+    if lean_anywhere or not others:
+        others += [replace(one, evidence=one.evidence - ALONE) for one in alone]
+    return sorted(others, key=_against)
 
 
 def _resting(one: Leaning, supports: list[Support]) -> Leaning:

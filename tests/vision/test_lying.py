@@ -20,6 +20,7 @@ from vision.reader import lay_out
 from vision.render import Renderer
 from vision.scene import Scene, ScenePiece
 from vision.scene_cases import random_case
+from vision.scene_throws import Thrower
 from vision.spots import surer_where_they_fit
 
 
@@ -66,3 +67,27 @@ def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about(
     assert surer_where_they_fit(doubtful, doubtful, photo) == doubtful
     twice = [*doubtful, replace(doubtful[0], chance=0.55)]
     assert surer_where_they_fit(twice, (), photo)[-1] is twice[-1], "another one is in that place"
+
+
+@pytest.mark.parametrize(
+    ("seed", "colour", "size", "middle_mm", "tip_mm"),
+    [(27, "yellow", "large", (17.0, 152.1), (19.4, 118.0)), (45, "green", "medium", (15.0, 199.0), (16.0, 166.0))],
+)
+def test_of_a_nest_on_its_own_colour_only_what_is_true_is_told_surely(seed, colour, size, middle_mm, tip_mm):
+    """In games these were told to lean on nothing, or as a smaller nest within: layers seemed to be gone."""
+    table = game_table("zamboni_wars", seed)
+    size = next(one for one in table.setup.sizes if one.name == size)
+    ahead = np.subtract(tip_mm, middle_mm)
+    nest = Hypothesis(size, "lying", 0.0, 0.0, float(np.degrees(np.arctan2(ahead[1], ahead[0]))))
+    x_mm, y_mm = np.subtract(tip_mm, nest.solid.tip_mm[:2])
+    nest = replace(nest, x_mm=float(x_mm), y_mm=float(y_mm))
+    renderer, layers, sure = Renderer(table.setup, table.place), table.setup.sizes.index(size) + 1, []
+    for make in range(8, 16):
+        piece = Thrower(table.setup, np.random.default_rng(make)).piece(colour, nest.solid, size, layers)
+        picture = renderer.picture(Scene(table.stage, (piece,)), np.random.default_rng(make))
+        read = observe(Frame(1, 0, picture), table.setup, table.empty)
+        assert {seen.pose for seen in read.pieces if seen.pose_probability >= SURE} <= {"lying"}
+        sure += [seen for seen in read.pieces if min(seen.pose_probability, seen.size_probability) >= SURE]
+    assert len(sure) >= 5
+    assert {(seen.size, seen.pose) for seen in sure} == {(size.name, "lying")}
+    assert max(np.abs(seen.tip_mm - nest.solid.tip_mm[:2]).max() for seen in sure) < 3.0
