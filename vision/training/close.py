@@ -208,4 +208,4 @@ def loss(said: Tensor, off: Tensor) -> tuple[Tensor, dict[str, float]]:
     squared = ((whiten @ apart[..., None])[..., 0] ** 2).sum(dim=1)
     total = (0.5 * (FREEDOM + 3) * torch.log1p(squared / FREEDOM) - scales.sum(dim=1)).mean()
     left = OFF * apart.detach().abs().median(dim=0).values
-    return total, {"likelihood": -float(total.detach()), "bases": float(left[SHIFT].mean()), "degrees": float(np.degrees(left[TURN]))}
+    return total, {"likelihood": -float(total.detach()), "bases": float(left[SHIFT].mean()), "degrees": float(left[TURN].rad2deg())}

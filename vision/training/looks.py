@@ -115,7 +115,7 @@ def loss(said: Tensor, answer: Tensor) -> tuple[Tensor, dict[str, float]]:
     with torch.no_grad():
         ways = (corners[:, None] - asked[:, TURNS]).abs().sum(dim=(2, 3))
         turn = torch.where(answer[:, 14] > 0.5, ways.argmin(dim=1), 0)
-    asked = asked.gather(1, TURNS[turn][..., None].expand(-1, -1, 2))
+    asked = asked.gather(1, TURNS.to(turn.device)[turn][..., None].expand(-1, -1, 2))
     off = (corners - asked).abs().sum(dim=2)
     vertices = _laplace(off, said[:, VERTEX_DOUBT], 2).sum(dim=1).mean()
     apart = {"there": there, "pose": pose, "colour": colour, "base": base, "vertices": vertices, "off": off.mean() * BASE_PX / 2}

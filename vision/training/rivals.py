@@ -112,12 +112,12 @@ def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
     """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of guesses, each against nothing's being there, of
     which `right` (n,) says 1 for right ones; `place` (n,) counts the places that they are of."""
     count = int(place.max()) + 1
-    level = torch.zeros(count).scatter_reduce(0, place, odds, "amax").detach()
+    level = odds.new_zeros(count).scatter_reduce(0, place, odds, "amax").detach()
 
     def chances(weights: Tensor) -> Tensor:
-        return torch.zeros(count).scatter_add(0, place, torch.exp(odds - level[place]) * weights)
+        return odds.new_zeros(count).scatter_add(0, place, torch.exp(odds - level[place]) * weights)
 
     nothing = torch.exp(-level)
-    known = torch.zeros(count).scatter_reduce(0, place, right, "amax")
+    known = odds.new_zeros(count).scatter_reduce(0, place, right, "amax")
     told = torch.where(known > 0, chances(right), nothing)
     return (torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))).mean()
