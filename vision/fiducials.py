@@ -167,7 +167,8 @@ def _refine(image: Image, setup: Setup, pose: Pose, ids: tuple[int, ...]) -> Cam
         spread = max(SIGMAS_A_MEDIAN * float(np.median(np.abs(left))), 0.02)
         weight = np.minimum(1.0, 1.5 * spread / np.maximum(np.abs(left), 1e-9))
         normal = design.T @ (design * weight[:, None])
-        clipped = np.array([np.median(paper[good & (owner == k)]) > CLIPPED for k in range(len(markers))])
+        beside_each = [paper[good & (owner == k)] for k in range(len(markers))]
+        clipped = np.array([len(levels) > 0 and np.median(levels) > CLIPPED for levels in beside_each])  # none of a border may be good
         tie = (spread / np.array([COMMON_BLOOM_PX, *np.where(clipped, CLIPPED_BLOOM_PX, BLOOM_PX)])) ** 2
         normal[6:, 6:] += np.diag(tie)
         right = design.T @ (weight * residual)

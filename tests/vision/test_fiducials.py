@@ -13,7 +13,8 @@ from vision.camera import on_plane, project
 from vision.fiducials import NoPose, detect_markers, locate
 from vision.render import Renderer
 from vision.scene import Scene
-from vision.scene_cases import random_case
+from vision.scene_cases import random_case, resized
+from vision.scene_layouts import random_layout
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +137,14 @@ def test_small_markers_a_little_out_of_focus_are_read():
     case = random_case("boule", 73002)
     picture = Renderer(case.setup, case.camera).picture(case.scene(), np.random.default_rng(73002))
     assert sorted(detect_markers(picture, case.setup.fiducials).corners_px) == [0, 1, 2, 3]
+
+
+def test_a_marker_of_whose_border_nothing_can_be_measured_does_no_harm():
+    """It is read, and no more: nothing is known of how bright its paper is."""
+    made = random_case("storm", 5_500_020)
+    case, rng = replace(made, setup=resized(made.setup, 1400)), np.random.default_rng([5_500_020, 5])
+    layout = random_layout(case.setup, rng)
+    image = Renderer(case.setup, case.camera).picture(Scene(case.stage, tuple(one.piece for one in layout.placed), (), layout.slabs), rng)
+    found = find(image, case.setup)
+    assert isinstance(found, Camera)
+    assert worst_error_mm(found, case) < 1.0
