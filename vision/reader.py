@@ -51,9 +51,9 @@ from vision.tiles import standing
 
 AROUND_BOARD = 1.05
 """A die at the edge of the board is seen so far beyond it, of the board's size."""
-FITS, RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
-"""How many of the pieces of which the verification says so much, in log odds, are what they are read as: of 22,000 drawn ones 19 % of those below
--6, 54 % from there to -3, of those otherwise sure 84 % up to 0, 92 % up to 1, and 99 % of all above."""
+FIT_ODDS, SHARE_RIGHT = (-9.0, -4.5, -1.5, 1.0), (0.15, 0.5, 0.85, 1.0)
+"""What share of the pieces of which the verification says so much, in log odds, are what they are read as: of 22,000 drawn ones 19 % of those below
+-6, 54 % from there to -3, and of those otherwise surely read 84 % up to 0, 91 % up to 1, and 99 % above."""
 MOVED_PX = 0.3
 """A camera has moved if corners of the board are seen farther than this from where they were."""
 
@@ -238,7 +238,7 @@ def _reading(spot: Spot) -> Reading:
     for one, weight in zip(spot.tried, weights, strict=True):
         away = one.guess.away_from(best.guess)
         covariance += weight * np.outer(away, away)
-    there = spot.chance * (1.0 if best.fit is None else float(np.interp(best.fit, FITS, RIGHT)))
+    there = spot.chance * (1.0 if best.fit is None else float(np.interp(best.fit, FIT_ODDS, SHARE_RIGHT)))
     told, *rivals = (
         Reading(one.guess, one.covariance[:3, :3], there * _share(spot, weights, one, _stands), _share(spot, weights, one, _size), spot.colours)
         for one, weight in zip(spot.tried, weights, strict=True)

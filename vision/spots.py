@@ -208,10 +208,8 @@ def _supported(rivals: list[Guess], near: list[Hypothesis], lean_anywhere: bool)
     """The rivals, the likeliest first, where a piece that leans rests on one that is near, and has to: others are left out if there are any that
     do not lean, or less likely in games in which they lean anywhere."""
     solids, supports = [other.solid for other in near], [Support(other.solid, LAID_MM) for other in near if other.pose != "leaning"]
-    leaning = [one for one in rivals if one.guess.pose == "leaning"]
-    alone = [one for one in leaning if is_free(one.guess.solid, solids, LEANED_ON_MM)]
-    resting = [_resting(one, supports) for one in leaning if one not in alone]
-    others = [*(one for one in rivals if one not in leaning), *resting]
+    alone = [one for one in rivals if one.guess.pose == "leaning" and is_free(one.guess.solid, solids, LEANED_ON_MM)]
+    others = [_resting(one, supports) if one.guess.pose == "leaning" else one for one in rivals if one not in alone]
     if lean_anywhere or not others:
         others += [replace(one, evidence=one.evidence - ALONE) for one in alone]
     return sorted(others, key=_against)

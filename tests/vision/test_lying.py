@@ -70,17 +70,13 @@ def test_a_doubtful_piece_that_fits_is_surer_and_a_known_one_is_not_asked_about(
 
 
 @pytest.mark.parametrize(
-    ("seed", "colour", "size", "middle_mm", "tip_mm"),
-    [(27, "yellow", "large", (17.0, 152.1), (19.4, 118.0)), (45, "green", "medium", (15.0, 199.0), (16.0, 166.0))],
+    ("seed", "colour", "size", "lies"), [(27, "yellow", "large", (16.2, 164.1, -86.0)), (45, "green", "medium", (14.9, 202.3, -88.3))]
 )
-def test_of_a_nest_on_its_own_colour_only_what_is_true_is_told_surely(seed, colour, size, middle_mm, tip_mm):
+def test_of_a_nest_on_its_own_colour_only_what_is_true_is_told_surely(seed, colour, size, lies):
     """In games these were told to lean on nothing, or as a smaller nest within: layers seemed to be gone."""
     table = game_table("zamboni_wars", seed)
     size = next(one for one in table.setup.sizes if one.name == size)
-    ahead = np.subtract(tip_mm, middle_mm)
-    nest = Hypothesis(size, "lying", 0.0, 0.0, float(np.degrees(np.arctan2(ahead[1], ahead[0]))))
-    x_mm, y_mm = np.subtract(tip_mm, nest.solid.tip_mm[:2])
-    nest = replace(nest, x_mm=float(x_mm), y_mm=float(y_mm))
+    nest = Hypothesis(size, "lying", *lies)
     renderer, layers, sure = Renderer(table.setup, table.place), table.setup.sizes.index(size) + 1, []
     for make in range(8, 16):
         piece = Thrower(table.setup, np.random.default_rng(make)).piece(colour, nest.solid, size, layers)
