@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -30,6 +30,9 @@ bench: $(VENV)/ready-dev  ## score photographs with known truth and write docs/A
 
 bench-traced: $(VENV)/ready-tracing  ## path-trace tables, score them and write docs/TRACED.md; fetches Mitsuba, which needs LLVM: sudo apt install libllvm19
 	@$(BIN)/python -m benchmarks.traced
+
+bench-traced-games: $(VENV)/ready-tracing  ## referee games whose tables are path-traced and write docs/TRACED_GAMES.md; needs what bench-traced does
+	@$(BIN)/python -m benchmarks.traced_games
 
 bench-sequences: $(VENV)/ready-dev  ## referee filmed games and write docs/SEQUENCES.md
 	@$(BIN)/python -m benchmarks.sequences

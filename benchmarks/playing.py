@@ -34,6 +34,7 @@ from table.setup import Setup
 from vision.cameras import CameraPort
 from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
+from vision.render import Pictures, Renderer
 from vision.scene import Scene
 from vision.watch import Watch
 
@@ -94,9 +95,13 @@ Seeing = Callable[[Setup, Camera, Callable[[int], Scene], int, Session], Eyes]
 """Eyes for a table, a camera's place, what lies there at a time in ms, a seed and a session."""
 
 
-def seeing_pictures(setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, _session: Session) -> Eyes:
-    """The eyes of the project, before drawn pictures."""
-    return Eyes(SimulatedCamera(setup, place, scene_at, seed, PERIOD_MS), Watch(), dice_corner_watch(setup))
+def seeing_pictures(before: Callable[[Setup, Camera], Pictures] = Renderer) -> Seeing:
+    """The eyes of the project, with what takes pictures `before` a table."""
+
+    def see(setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, _session: Session) -> Eyes:
+        return Eyes(SimulatedCamera(setup, place, scene_at, seed, PERIOD_MS, before=before), Watch(), dice_corner_watch(setup))
+
+    return see
 
 
 def seeing_faults(faults: Sequence[int]) -> Seeing:
@@ -116,21 +121,24 @@ def play(
     width_px: int = WIDTH_PX,
     mistakes: float = MISTAKES,
     measured: str = "",
-    seeing: Seeing = seeing_pictures,
+    seeing: Seeing | None = None,
+    before: Callable[[Setup, Camera], Pictures] = Renderer,
 ) -> Game:
     """A game, or so many acts of it that the camera sees, refereed; `measured` is the commit.
+
+    What takes pictures stands `before` the table; `seeing` are other eyes than the project's before these pictures.
 
     In Ice Boule the players follow the referee, nobody makes mistakes on purpose, and what the referee says is set beside the table.
     """
     began_s = time.perf_counter()
-    table = None if game == "ice_boule" else game_table(game, seed, width_px)
+    table = None if game == "ice_boule" else game_table(game, seed, width_px, before)
     setup, place = (demo_setup(), demo_place()) if table is None else (table.setup, table.place)
     rulings = {} if table is None else table.rulings
     with tempfile.TemporaryDirectory() as folder, Log(Path(folder) / "log.sqlite") as log:
         started = opening(game, setup.game.colours, rulings, setup, "simulated", datetime.datetime.now(datetime.UTC), simulated=True)
         with closing(Session.begin(log, started)) as session:
             players = BoulePlayers(session, setup, seed) if table is None else seat(session, table, mistakes)
-            eyes = seeing(setup, place, players.scene_at, seed, session)
+            eyes = (seeing or seeing_pictures(before))(setup, place, players.scene_at, seed, session)
             beside = _Throws(eyes.camera, players, session, acts) if isinstance(players, BoulePlayers) else _Acts(eyes.camera, players, acts)
             referee = Referee(beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice)
             beside.panel = lambda: _more_than_the_turn(referee.latest.said, session)

@@ -20,7 +20,7 @@ from table.observation import Camera
 from table.setup import CoverDice, DiceCorner, Setup
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.frame import Frame
-from vision.render import Renderer
+from vision.render import Pictures, Renderer
 from vision.scene import Scene, Sensor, Stage
 from vision.scene_boards import SHEET_MARGIN_MM
 from vision.scene_cases import resized
@@ -59,15 +59,18 @@ class GameTable:
         return {"cover": "on"} if self.setup.cover_dice is not None else {}
 
 
-def game_table(game: str, seed: int, width_px: int = WIDTH_PX) -> GameTable:
-    """The table of a game and seed, before a camera of so many pixels; raises InputError for a game that nobody plays here."""
+def game_table(game: str, seed: int, width_px: int = WIDTH_PX, before: Callable[[Setup, Camera], Pictures] = Renderer) -> GameTable:
+    """The table of a game and seed, before a camera of so many pixels; `before` takes the picture of it empty.
+
+    Raises InputError for a game that nobody plays here.
+    """
     if game not in KINDS:
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
     kind, _ = KINDS[game]
     rng = np.random.default_rng([seed, 5])
     setup = _with_dice(_seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng), cover=seed % 2 == 1)
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
-    empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, Renderer(setup, place).picture(Scene(stage), rng))
+    empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, before(setup, place).picture(Scene(stage), rng))
     return GameTable(game, seed, setup, place, stage, empty)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, islice
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from engines import GAMES
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
+from vision.render import Renderer
 from vision.scene import ScenePiece
 
 ACTS = 45
@@ -88,6 +90,18 @@ def test_throws_of_ice_boule_are_refereed_as_they_lie():
     played = play("ice_boule", seed=1, acts=3)
     assert [(deed.name, deed.verdict) for deed in played.deeds] == [("target", "right"), ("throw", "right"), ("throw", "right")]
     assert not played.failed
+
+
+def test_a_game_is_played_before_whatever_takes_pictures():
+    stood = []
+
+    def before(setup, camera):
+        stood.append(setup.camera.width)
+        return Renderer(setup, camera)
+
+    played = play("icebreaker", seed=0, acts=1, width_px=1024, before=before)
+    assert stood == [1024, 1024], "of the empty table, and of the game"
+    assert played == msgspec.structs.replace(play("icebreaker", seed=0, acts=1, width_px=1024), took_s=played.took_s)
 
 
 def test_nearly_all_is_not_said_to_be_all():

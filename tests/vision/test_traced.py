@@ -10,14 +10,16 @@ pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[
 
 import mitsuba as mi
 
+from benchmarks.traced_games import kept_pictures
 from table.solids import lying, upright
 from vision.camera import project
 from vision.fiducials import locate
 from vision.light import read_light
 from vision.photo import Photo
 from vision.render import Renderer
-from vision.scene import NO_NOISE, Scene, ScenePiece
+from vision.scene import NO_NOISE, Scene, SceneDie, ScenePiece
 from vision.scene_cases import random_case, resized
+from vision.scene_dice import die_at
 from vision.training.traced import Tracer, without_sparks
 from vision.training.traced_bodies import opaque, shell
 
@@ -73,6 +75,19 @@ def test_a_piece_covers_what_it_hides(table, bare, made):
     assert np.mean(covered[near & (inside == 0)]) < 0.02
 
 
+def test_a_die_shows_the_face_that_is_up(table, bare):
+    setup, camera, stage, tracer = table
+    x, y = setup.outline_mm().mean(axis=0)
+    middle, rotation = die_at(6, (float(x), float(y)), 20.0, 16.0, 0.0)
+    die = SceneDie(middle, rotation, 16.0, (0.8, 0.78, 0.7), (0.02, 0.02, 0.02))
+    scene, rng = Scene(stage, dice=(die,)), np.random.default_rng(1)
+    traced, drawn = tracer.picture(scene, rng).astype(float), Renderer(setup, camera).picture(scene, rng).astype(float)
+    outline = project(die.vertices_mm, camera, setup.camera)
+    (u0, v0), (u1, v1) = np.floor(outline.min(axis=0)).astype(int), np.ceil(outline.max(axis=0)).astype(int)
+    assert np.abs(traced[v0:v1, u0:u1] - bare[v0:v1, u0:u1]).max() > 60
+    assert np.corrcoef(traced[v0:v1, u0:u1].ravel(), drawn[v0:v1, u0:u1].ravel())[0, 1] > 0.95
+
+
 @pytest.mark.parametrize("wall_mm", [0.0, 1.5])
 @pytest.mark.parametrize("made", [upright, lying])
 def test_a_shell_is_closed_and_of_the_volume_of_its_plastic(table, made, wall_mm):
@@ -100,3 +115,18 @@ def test_a_spark_goes_and_a_line_of_light_stays():
     assert clear[5, 7].max() == pytest.approx(0.3)
     light[5, 7] = clear[5, 7]
     np.testing.assert_allclose(clear[:, 1:-1], light[:, 1:-1])
+
+
+def test_a_table_of_a_game_is_traced_once(table, tmp_path):
+    setup, camera, stage, _ = table
+    x, y = setup.outline_mm().mean(axis=0)
+    scene = Scene(stage, (ScenePiece(upright(setup.pieces["large"], float(x), float(y), 33.0), "red", True),))
+    first = kept_pictures(tmp_path, 1, setup, camera).picture(scene, np.random.default_rng(1))
+    (kept,) = tmp_path.iterdir()
+    kept.touch()
+    touched_ns = kept.stat().st_mtime_ns
+    again = kept_pictures(tmp_path, 1, setup, camera)
+    np.testing.assert_array_equal(again.picture(scene, np.random.default_rng(1)), first)
+    assert kept.stat().st_mtime_ns == touched_ns
+    again.picture(Scene(stage), np.random.default_rng(1))
+    assert len(list(tmp_path.iterdir())) == 2

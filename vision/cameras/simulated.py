@@ -11,7 +11,7 @@ from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup
 from vision.frame import Frame
-from vision.render import Renderer
+from vision.render import Pictures, Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_view
 
@@ -51,12 +51,16 @@ class SimulatedCamera:
         period_ms: int = PERIOD_MS,
         start_ms: int = 0,
         pace: Pace = as_fast_as_asked,
+        before: Callable[[Setup, Camera], Pictures] = Renderer,
     ) -> None:
-        """The first frame is taken at `start_ms`, the others `period_ms` apart; raises InputError for a period below 1 ms."""
+        """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands `before` the table.
+
+        Raises InputError for a period below 1 ms.
+        """
         if period_ms < 1:
             raise InputError(f"camera: simulated: expected a period of 1 ms or more, got {period_ms} ms")
         self.name = "simulated camera"
-        self._renderer = Renderer(setup, place)
+        self._pictures = before(setup, place)
         self._scene_at, self._pace = scene_at, pace
         self._rng = np.random.default_rng(seed)
         self._period_ms, self._due_ms = period_ms, start_ms
@@ -69,7 +73,7 @@ class SimulatedCamera:
             raise ValueError("the camera was closed")
         at_ms = self._pace(self._due_ms)
         self._due_ms = at_ms + self._period_ms
-        frame = Frame(self._seq, at_ms, self._renderer.picture(self._scene_at(at_ms), self._rng))
+        frame = Frame(self._seq, at_ms, self._pictures.picture(self._scene_at(at_ms), self._rng))
         self._seq += 1
         return frame
 

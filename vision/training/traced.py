@@ -22,12 +22,13 @@ from table.solids import Array, Solid
 from vision.frame import Image
 from vision.render import Ground, Renderer
 from vision.scene import Scene, ScenePiece, Slab, Stage, look_at
-from vision.scene_grid import make_grid
+from vision.scene_dice import draw_die
+from vision.scene_grid import Grid, make_grid
 from vision.scene_ground import Colours, draw_ground, table_z_mm
 from vision.scene_limbs import draw_limbs
 from vision.scene_pieces import tint
 from vision.scene_print import sample
-from vision.scene_shadow import cast_limb_shadow
+from vision.scene_shadow import cast_limb_shadow, shadow_of
 
 mi.set_variant("llvm_ad_rgb")
 
@@ -69,26 +70,32 @@ class Tracer:
 
     def __init__(self, setup: Setup, camera: Camera, paths: int, ground: Ground = draw_ground) -> None:
         self.setup, self.camera, self.paths, self.ground = setup, camera, paths, ground
-        self._sensor = Renderer(setup, camera, ground)
+        self._sensor, self._grid = Renderer(setup, camera, ground), make_grid(camera, setup.camera)
         self._traced: _Traced | None = None
 
     def picture(self, scene: Scene, rng: np.random.Generator) -> Image:
-        """A picture (h, w, 3); arms are drawn over what was traced."""
-        if self._traced is None:
-            self._traced = _Traced(scene.stage, self.setup, self.camera, self.ground, rng)
-        light = self._traced.light(scene, self.paths)
+        """A picture (h, w, 3); dice and arms are drawn over what was traced."""
+        light = self.light(scene, rng)
+        for die in scene.dice:
+            shadow_of(die.vertices_mm, scene.stage, float(die.vertices_mm[:, 2].min())).cast(light, (0.0, 0.0, 0.0), self._grid)
+            draw_die(light, die, scene.stage, self._grid)
         if scene.limbs:
-            cast_limb_shadow(light, scene.limbs, scene.stage, self._traced.grid, 0.0)
-            draw_limbs(light, scene.limbs, scene.stage, self._traced.grid)
+            cast_limb_shadow(light, scene.limbs, scene.stage, self._grid, 0.0)
+            draw_limbs(light, scene.limbs, scene.stage, self._grid)
         return self._sensor.photograph(light, scene.stage.sensor, rng)
+
+    def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
+        """Light (h, w, 3) at each pixel, as `vision.render.Renderer.light` has it, from all but dice and arms."""
+        if self._traced is None:
+            self._traced = _Traced(scene.stage, self.setup, self.camera, self.ground, self._grid, rng)
+        return self._traced.light(scene, self.paths)
 
 
 class _Traced:
     """Traces scenes of one stage before one camera."""
 
-    def __init__(self, stage: Stage, setup: Setup, camera: Camera, ground: Ground, rng: np.random.Generator) -> None:
-        self.stage, self.setup, self.camera, self.ground, self.rng = stage, setup, camera, ground, rng
-        self.grid = make_grid(camera, setup.camera)
+    def __init__(self, stage: Stage, setup: Setup, camera: Camera, ground: Ground, grid: Grid, rng: np.random.Generator) -> None:
+        self.stage, self.setup, self.camera, self.ground, self.grid, self.rng = stage, setup, camera, ground, grid, rng
         self.refraction = float(rng.uniform(*REFRACTION))
         self.bevel_mm = float(np.exp(rng.uniform(*np.log(BEVEL_MM))))
         self.satin = float(rng.uniform(*SATIN_ALPHA)) if rng.random() < SATIN else 0.0
@@ -96,7 +103,7 @@ class _Traced:
         self.fixed = {"type": "scene", "integrator": {"type": "path", "max_depth": DEPTH}, **lamps, "sky": self._sky(), **self._table()}
 
     def light(self, scene: Scene, paths: int) -> Colours:
-        """Light (h, w, 3) at each pixel, as `vision.render.Renderer.light` has it."""
+        """Light (h, w, 3) of a scene by so many paths a pixel."""
         there: dict[str, Any] = {}
         for k, slab in enumerate(scene.slabs):
             there |= {f"top{k}": bodies.flat(slab.outline_mm, slab.top_mm, _face(slab))}
