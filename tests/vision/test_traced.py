@@ -75,6 +75,17 @@ def test_a_piece_covers_what_it_hides(table, bare, made):
     assert np.mean(covered[near & (inside == 0)]) < 0.02
 
 
+def test_tiles_show_what_is_printed_on_them_and_gaps_the_table():
+    case = random_case("icefloe", 3)
+    setup, stage = resized(case.setup, WIDTH_PX), replace(case.stage, sensor=replace(NO_NOISE, exposure=case.stage.sensor.exposure))
+    scene, rng = Scene(stage, slabs=case.layout.slabs), np.random.default_rng(1)
+    traced, drawn = (maker.picture(scene, rng).astype(float) for maker in (Tracer(setup, case.camera, PATHS), Renderer(setup, case.camera)))
+    outline = project(np.column_stack([setup.outline_mm(), np.zeros(4)]), case.camera, setup.camera)
+    (u0, v0), (u1, v1) = np.ceil(outline.min(axis=0)).astype(int), np.floor(outline.max(axis=0)).astype(int)
+    off = np.abs(traced - drawn)[v0:v1, u0:u1].max(axis=2)
+    assert np.mean(off > 40) < 0.03
+
+
 def test_a_die_shows_the_face_that_is_up(table, bare):
     setup, camera, stage, tracer = table
     x, y = setup.outline_mm().mean(axis=0)

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from table.boards import Chessboard, Coasters
+from table.boards import Chessboard, Coasters, Tiles
 from table.observation import Camera
 from table.setup import Lens, Setup
 from table.solids import Array, Solid
@@ -139,7 +139,7 @@ class _Traced:
         coarse, fine = self._map(low - AROUND_MM, high + AROUND_MM, COARSE_MM), self._map(low - BEYOND_MM, high + BEYOND_MM, FINE_MM)
         parts = {"far": bodies.flat(bodies.box(coarse.low_mm, coarse.high_mm), z - 2 * BELOW_MM, coarse)}
         parts["near"] = bodies.flat(bodies.box(fine.low_mm, fine.high_mm), z - BELOW_MM, fine)
-        if z < 0:
+        if z < 0 and not isinstance(self.setup.board, Tiles):  # tiles are the scene's
             edge = outline
             if isinstance(self.setup.board, Chessboard):
                 edge = bodies.box(outline.min(axis=0) - self.stage.frame_mm, outline.max(axis=0) + self.stage.frame_mm)
