@@ -46,6 +46,20 @@ def as_it_lies(middle_mm: Array, photo: Photo) -> Hypothesis | None:
     return best[0] if best and evidence(best, photo)[0] > FITS else None
 
 
+def as_larger(lies: Hypothesis, fit: float, photo: Photo) -> list[Look]:
+    """The larger pieces that what lies, and fits so well, may be a part of, or an inner one of: those that fit better with their tips where its tip
+    is."""
+    larger = [_by_its_tip(lies, size) for size in photo.setup.sizes if size.base_mm > lies.size.base_mm]
+    return look_closely([guess for guess, fits in zip(larger, evidence(larger, photo), strict=True) if fits > fit], photo)
+
+
+def _by_its_tip(guess: Hypothesis, size: PieceSize) -> Hypothesis:
+    """A piece of a size that lies as another does, with its tip there."""
+    other = replace(guess, size=size)
+    x_mm, y_mm = (guess.solid.vertices_mm - other.solid.vertices_mm)[4, :2]
+    return replace(other, x_mm=other.x_mm + float(x_mm), y_mm=other.y_mm + float(y_mm))
+
+
 def _fitting(looks: list[Look], count: int, photo: Photo) -> list[Look]:
     """So many of them of each size, those that fit best, the best of all first."""
     ordered = [looks[k] for k in np.argsort(-evidence([guess for guess, _ in looks], photo))]

@@ -13,15 +13,17 @@ from vision.fiducials import locate
 from vision.finder import search, view_of
 from vision.frame import Frame
 from vision.hypothesis import Hypothesis
-from vision.lying import as_it_lies, as_it_may_lie
+from vision.lying import as_it_lies, as_it_may_lie, as_larger
 from vision.observe import observe
 from vision.photo import Photo
-from vision.reader import lay_out
+from vision.reader import TableReader, lay_out
 from vision.render import Renderer
 from vision.scene import Scene, ScenePiece
 from vision.scene_cases import random_case
 from vision.scene_throws import Thrower
 from vision.spots import surer_where_they_fit
+from vision.training.boards import photographs
+from vision.verification import evidence
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +89,28 @@ def test_of_a_nest_on_its_own_colour_only_what_is_true_is_told_surely(seed, colo
     assert len(sure) >= 5
     assert {(seen.size, seen.pose) for seen in sure} == {(size.name, "lying")}
     assert max(np.abs(seen.tip_mm - nest.solid.tip_mm[:2]).max() for seen in sure) < 3.0
+
+
+@pytest.mark.parametrize(("size", "larger"), [("small", ()), ("medium", ("medium",)), ("large", ("large",))])
+def test_a_smaller_piece_within_may_be_the_larger_one_that_is_there(size, larger):
+    table = game_table("zamboni_wars", 12)
+    there = next(one for one in table.setup.sizes if one.name == size)
+    nest = Hypothesis(there, "lying", 80.0, 90.0, 40.0)
+    picture = Renderer(table.setup, table.place).picture(Scene(table.stage, (ScenePiece(nest.solid, "red", True),)), np.random.default_rng(0))
+    photo = Photo(picture, locate(picture, table.setup), table.setup)
+    within = replace(nest, size=min(table.setup.sizes, key=lambda one: one.base_mm))
+    x_mm, y_mm = (nest.solid.tip_mm - within.solid.tip_mm)[:2]
+    within = replace(within, x_mm=within.x_mm + float(x_mm), y_mm=within.y_mm + float(y_mm))
+    found = [guess for guess, _ in as_larger(within, float(evidence([within], photo)[0]), photo) if guess.size == there]
+    assert tuple(guess.size.name for guess in found) == larger
+    assert all(np.hypot(*(guess.middle_mm - nest.middle_mm)) < 2.0 for guess in found)
+
+
+def test_a_nest_is_told_as_large_as_it_is_though_a_smaller_one_is_seen_in_it():
+    made = photographs("zamboni", 9250, (1280, 1640), np.random.default_rng([9250, 77]))
+    for photo, layout, _ in made:
+        sure = [one.guess for one in TableReader()(photo).pieces if min(one.probability, one.size_probability) >= SURE]
+        for one in layout.placed:
+            corners = one.piece.vertices_mm
+            here = [guess for guess in sure if np.hypot(*(guess.middle_mm - corners[:, :2].mean(axis=0))) < 20.0]
+            assert all(guess.size.base_mm == pytest.approx(np.linalg.norm(corners[1] - corners[0]), abs=0.1) for guess in here)
