@@ -16,6 +16,7 @@ import click
 import cv2
 
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.games import noted
 from benchmarks.misreading import ALL
 from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Game, play, seeing_faults
 from referee.simulated_games import MISTAKES
@@ -54,6 +55,8 @@ Errors are such as end the program, and logs from which the referee does not com
 | game | games | to the end | lawful acts | as expected | asked | not seen | silent | wrong | planted | as expected | errors |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 {bad}
+
+{notes}
 """
 
 
@@ -106,8 +109,8 @@ def otherwise(played: Sequence[Game]) -> Iterator[str]:
                 yield f"- {one.game} {one.seed}: {deed.name} {', '.join(deed.moves[:3])}: {deed.verdict}. Said: {' / '.join(deed.said) or deed.panel}"
 
 
-def page(played: dict[str, list[Game]], measured: str) -> str:
-    """docs/JUDGES.md; `played` are the games before each kind of eyes."""
+def page(played: dict[str, list[Game]], measured: str, before: str) -> str:
+    """docs/JUDGES.md; `played` are the games before each kind of eyes, and the notes are those of the page as it was `before`."""
     kinds = {eyes: {game: [one for one in found if one.game == game] for game in GAMES} for eyes, found in played.items()}
     return TEXT.format(
         date=datetime.date.today().isoformat(),
@@ -120,6 +123,7 @@ def page(played: dict[str, list[Game]], measured: str) -> str:
         kinds=len(ALL),
         stuck=STUCK,
         bad="\n".join(bad_row(game, found) for game, found in kinds["bad"].items()),
+        notes=noted(before),
     )
 
 
@@ -147,7 +151,7 @@ def main(games: int, processes: int) -> None:
                 file=sys.stderr,
             )
     found = {eyes: sorted(games, key=lambda one: (GAMES.index(one.game), one.seed)) for eyes, games in played.items()}
-    PAGE.write_text(page(found, measured), encoding="utf-8")
+    PAGE.write_text(page(found, measured, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"wrote {PAGE}", file=sys.stderr)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardware.ports import Press
-from referee.command import Command, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Command, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.ledger import Ledger
 
 DECIDED_BY = "a button"
@@ -40,7 +40,7 @@ def _next(ledger: Ledger) -> tuple[Command, ...]:
         return (NextGame(decided_by=DECIDED_BY),)
     document = ledger.engine.state_document(ledger.state)
     if document.get("may_stop"):
-        return (Declare(moves=(f"stop {document['next']}",), decided_by=DECIDED_BY),)
+        return (Hear(said={"player": document["next"], "stop": True}, decided_by=DECIDED_BY),)
     return (Hear(said={"player": document["to_move"], "hold": True}, decided_by=DECIDED_BY),) if document.get("may_shoot") else ()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Stop, Void, parse_move
 from engines.ice_boule.moves import Throw as ThrowMove
-from referee.command import Answer, Command, Declare
+from referee.command import Answer, Command, Hear
 from referee.simulated_people import WHO, People, Steps
 from referee.simulated_table import Tabletop, Throw, demo_place, demo_setup, demo_stage, middle_mm
 from table.errors import InputError
@@ -130,7 +130,7 @@ class Players:
         yield from self._people.reach(colour, None)
         if not self.table.in_play(self.table.pieces[-1]):
             yield from self._people.wait(THINK_MS)
-            self._people.say(Declare(moves=(f"throw {colour} out: {view['state']['pieces']}",), decided_by=WHO))
+            self._people.say(Hear(said={"player": colour, "out": True}, decided_by=WHO))
 
     def _throw_target(self, view: dict[str, Any]) -> Steps:
         """The starting player throws the target and stands it up where it lies."""

@@ -171,11 +171,9 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return view["question"] is None or view["question"]["player"] in (None, seat)
         case Roll() | Appeal() | Resign():
             return command.player == seat
-        case Declare():
-            return command.moves == (f"stop {seat}",)
         case Undo():
             return command.record is not None and command.record == takes_back(seat, view)
-        case Correct() | Uphold() | Pause() | Resume() | NextGame():
+        case Declare() | Correct() | Uphold() | Pause() | Resume() | NextGame():
             return False
         case _:
             assert_never(command)

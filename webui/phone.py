@@ -89,7 +89,7 @@ def seat_of(colour: object, players: Sequence[str]) -> str:
 
 
 def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `rolls`, `stops`, `vote`
+    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `rolls`, `vote`
     (record of one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed against) and `appeals`
     (records that they have appealed against).
     """
@@ -100,7 +100,6 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
     return {
         "say": [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say],
         "rolls": any("die" in one["said"] for one in say),
-        "stops": playing and bool(state.get("may_stop")) and view["next"] == seat,
         "vote": takes_back(seat, view) if playing else None,
         "asked": question is not None and question["player"] in (None, seat),
         "turn": seat in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move")),

@@ -31,6 +31,7 @@ def state_document(state: State) -> dict[str, Any]:
          "target": "green",              # its colour, None between ends
          "turn": "Yellow throws next.",  # in a sentence
          "may_stop": False,              # the next player may stop instead (ruling ice_boule.7)
+         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow", "out": True}}],  # what `hear` waits for
          "scores": {"blue": 0, "yellow": 0},
          "left": {"blue": 3, "yellow": 4},          # projectiles each may still throw in this end
          "sizes": {"blue": "large", "yellow": None},
@@ -56,6 +57,7 @@ def state_document(state: State) -> dict[str, Any]:
         "target": state.target,
         "turn": f"The game is over: {ended}." if ended else turn(state),
         "may_stop": state.may_stop,
+        "may_say": _may_say(state),
         "scores": dict(zip(state.players, state.scores, strict=True)),
         "left": {player: state.left(player) for player in state.players},
         "sizes": dict(zip(state.players, state.sizes, strict=True)),
@@ -65,3 +67,13 @@ def state_document(state: State) -> dict[str, Any]:
         "state": str(state),
         "outcome": str(ended) if ended else None,
     }
+
+
+def _may_say(state: State) -> list[dict[str, Any]]:
+    """What no camera sees of whoever is next."""
+    if state.next is None:
+        return []
+    player = state.next
+    out = {"label": f"{player}'s throw left the play area", "said": {"player": player, "out": True}}
+    stop = {"label": f"{player} throws no more", "said": {"player": player, "stop": True}}
+    return [out, stop] if state.may_stop else [out]

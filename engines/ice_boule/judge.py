@@ -6,10 +6,10 @@ new is told by comparing the two, and what people decided about pieces that lie 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -33,6 +33,7 @@ from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
+H = TypeVar("H", Stop, Throw)
 LEFT = Choice("It left the play area: the end is void", (str(Void()),))
 """Said of the target."""
 
@@ -44,9 +45,17 @@ class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stop: Literal[True]
 
 
+class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's throw left the play area, and moved nothing in it."""
+
+    player: str
+    out: Literal[True]
+
+
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}`."""
-    return judge_stop(state, read_heard(said, StopSaid).player)
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}` or `{"player": "red", "out": true}`."""
+    heard = cast(StopSaid | OutSaid, read_heard(said, StopSaid, OutSaid))
+    return judge_stop(state, heard.player) if isinstance(heard, StopSaid) else judge_out(state, heard.player)
 
 
 def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
@@ -89,21 +98,36 @@ def _judge_throw(found: Look | CannotSee) -> Verdict:
 
 def judge_stop(state: State, player: str) -> Verdict:
     """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
+    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
+    if not isinstance(found, Stop):
+        return found
+    said = f"{player.capitalize()} throws no more. {words.follow(play(state, found), player)}"
+    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(found),))
 
-    def stop(ranking: Ranking) -> Stop:
-        return Stop(player, ranking.layout())
 
-    ranking = rank_layout(state.layout)
-    wrong = violation(state, Stop(player))
-    if wrong and wrong.code != TOO_CLOSE:
-        return refusal(wrong, player, (str(Stop(player)),), {})
-    moves = [stop(order) for order in orders(state, ranking, stop)] if wrong else [Stop(player)]
-    if len(moves) > 1:
-        choices = tuple(Choice(label(state, move, move.layout or state.layout), (str(move),)) for move in moves)
-        said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
-        return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=player, choices=choices)
-    said = f"{player.capitalize()} throws no more. {words.follow(play(state, moves[0]), player)}"
-    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(moves[0]),))
+def judge_out(state: State, player: str) -> Verdict:
+    """A player says that their throw left the play area, where nobody may see it; all else lies as it lay."""
+    found = _heard(state, Throw(player, None, None, state.layout), lambda ranking: Throw(player, None, None, ranking.layout()))
+    if not isinstance(found, Throw):
+        return found
+    after = play(state, found)
+    rests_on = SCORING if after.end else PLAY
+    return Accepted(code="boule.throw", said=words.throw(state, found, after, None), rests_on=rests_on, player=player, moves=(str(found),))
+
+
+def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
+    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too close to call."""
+    wrong = violation(state, as_it_lies)
+    if wrong is None:
+        return as_it_lies
+    if wrong.code != TOO_CLOSE:
+        return refusal(wrong, as_it_lies.player, (str(as_it_lies),), {})
+    moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
+    if len(moves) == 1:
+        return moves[0]
+    choices = tuple(Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves)
+    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
+    return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=as_it_lies.player, choices=choices)
 
 
 def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from engines import GAMES
 from hardware.ports import Press
 from referee.choosing import Choosing
-from referee.command import Answer, Declare, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.command import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.events import Asked, Choice, Record
 from referee.measuring import Measuring, in_question
 from referee.pressing import DECIDED_BY, commands_of, roller
@@ -99,7 +99,7 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
         "throw yellow medium 32: blue 20 < yellow 30 < yellow 31 < yellow 32",
         "throw yellow medium 33: blue 20 < yellow 30 < yellow 31 < yellow 32 < yellow 33",
     )
-    assert commands_of(press("next"), alone, 2) == (Declare(moves=("stop blue",), decided_by=DECIDED_BY),)
+    assert commands_of(press("next"), alone, 2) == (Hear(said={"player": "blue", "stop": True}, decided_by=DECIDED_BY),)
 
 
 def test_next_holds_fire():

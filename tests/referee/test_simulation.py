@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from engines.ice_boule import hear
 from engines.ice_boule.moves import Target, Throw, parse_move
 from engines.ice_boule.rules import outcome, play, start
-from referee.command import Declare
+from referee.command import Hear
 from referee.events import Ruled, SessionStarted
 from referee.log import Log
 from referee.loop import Referee
@@ -39,7 +40,7 @@ class Umpire:
     def __init__(self):
         self.state = start(SETUP.game.colours, {})
         self.ends, self.verdicts, self.question, self.seq = [], [], None, 1
-        self.answers, self.declared = [], 0
+        self.answers, self.heard = [], 0
         self.blind = False
         self._lay, self._still = (), 0
 
@@ -55,9 +56,9 @@ class Umpire:
 
     def command(self, command):
         self.seq += 1
-        if isinstance(command, Declare):
-            self._play(parse_move(*command.moves))
-            self.declared += 1
+        if isinstance(command, Hear):
+            self._play(parse_move(*hear(self.state, command.said).moves))
+            self.heard += 1
         else:
             self.answers.append(command)
             self.question = None
@@ -164,7 +165,7 @@ def test_a_throw_that_nobody_rules_on_is_taken_back_and_thrown_again():
 
 
 def test_a_throw_that_rolls_off_is_told_to_the_referee_and_counts():
-    umpire = next(umpire for umpire in map(played, range(10, 20)) if umpire.declared)
+    umpire = next(umpire for umpire in map(played, range(10, 20)) if umpire.heard)
     assert max(umpire.state.scores) >= 13
 
 

@@ -141,12 +141,9 @@ def test_a_calliper_is_asked_for_the_pieces_that_are_too_close(client, session, 
 
 
 def test_what_cannot_be_seen_is_declared(client, session):
-    assert 'value="stop blue"' not in client.get("/").text
-    session.shown["state"]["may_stop"] = True
-    assert 'value="stop blue"' in client.get("/").text
-    assert 'value="throw blue out: yellow 21.60"' in client.get("/").text
-    send(client, command="declare", moves="stop blue")
-    assert session.commands == [Declare(moves=("stop blue",))]
+    assert 'name="moves" value="void"' in client.get("/").text
+    send(client, command="declare", moves="void")
+    assert session.commands == [Declare(moves=("void",))]
 
 
 def test_undo_correct_pause_and_next_game_reach_the_session(client, session):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from referee.command import Appeal, Declare, Hear, Resign, Roll, Undo
+from referee.command import Appeal, Hear, Resign, Roll, Undo
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 MAY_SAY = [{"label": f"{player}: {die}", "said": {"player": player, "die": die}} for player in ("blue", "yellow") for die in (1, 6)]
@@ -93,29 +93,27 @@ def test_it_shows_whose_turn_it_is_and_what_its_own_player_may_say(session, blue
 
 
 def test_nothing_is_offered_while_the_referee_waits_for_something_else(session, blue):
-    session.shown["state"] |= {"may_say": MAY_SAY, "may_stop": True}
-    assert 'value="stop blue"' in blue.get("/play").text
+    session.shown["state"] |= {"may_say": MAY_SAY}
+    assert len(buttons(blue)) == 2
     for shown in ({"phase": "paused"}, {"resigned": ["blue"]}):
         before = dict(session.shown)
         session.shown |= shown
         assert buttons(blue) == []
-        assert 'value="stop blue"' not in blue.get("/play").text
         session.shown = before
 
 
 def test_the_leader_stops_appeals_and_resigns(session, blue):
-    session.shown["state"]["may_stop"] = True
     page = blue.get("/play").text
     assert 'name="record" value="16"' in page
     for form in (
-        {"command": "declare", "moves": "stop blue"},
+        {"command": "hear", "said": '{"player": "blue", "stop": true}'},
         {"command": "appeal", "player": "blue", "record": "16", "reason": "it touches"},
         {"command": "resign", "player": "blue"},
     ):
         assert blue.post("/play", data=form, headers=OWN).status_code == 303
     by = {"decided_by": "blue"}
     assert session.commands == [
-        Declare(moves=("stop blue",), **by),
+        Hear(said={"player": "blue", "stop": True}, **by),
         Appeal(player="blue", record=16, reason="it touches", **by),
         Resign(player="blue", **by),
     ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engines.errors import AmbiguousMove, InvalidNotation
-from engines.ice_boule import State, judge_answer, judge_stop, parse_move, play
+from engines.ice_boule import State, hear, judge_answer, judge_stop, parse_move, play
 from engines.verdict import Accepted, Ambiguous, Choice
 
 
@@ -187,6 +187,23 @@ def test_stopping():
         ("stop blue: blue 3.00 < blue 8.05 < yellow 8.05",),
     ]
     assert judge_answer(asked, {"blue 2": 8.0, "yellow": 8.1}).moves == asked.choices[1].moves
+
+
+def test_a_throw_that_left_the_play_area_is_heard():
+    base = "players blue yellow; scores 0 0; starter blue; line -; target green; sizes large large; thrown {} 4; last blue 8.10; leading blue; "
+    rulings = "end -; rulings sizes=shown repeat=same equal=keep stop=may."
+    state = State.parse(f"{base.format(2)}pieces blue 3.00 < yellow 8.00 ~ blue 8.10; {rulings}")
+    out = hear(state, {"player": "blue", "out": True})
+    assert (out.code, out.moves, out.rests_on) == ("boule.throw", ("throw blue out: blue 3.00 < yellow 8.00 ~ blue 8.10",), "Play")
+    assert out.said.startswith("Blue's piece left the play area; it counts as thrown. Blue still leads, at 3.0 mm.")
+    assert hear(state, {"player": "yellow", "out": True}).code == "boule.throw.spent"
+    last = State.parse(f"{base.format(3)}pieces blue 3.00 < yellow 8.00 ~ blue 8.10; {rulings}")
+    asked = hear(last, {"player": "blue", "out": True})
+    assert [choice.moves for choice in asked.choices] == [
+        ("throw blue out: blue 3.00 < yellow 8.00 < blue 8.10",),
+        ("throw blue out: blue 3.00 < blue 8.05 < yellow 8.05",),
+    ]
+    assert play(last, parse_move(judge_answer(asked, {"blue 2": 8.0, "yellow": 8.1}).moves[0])).end.points == 2
 
 
 def test_a_doubtful_second_place_waits_until_it_counts(tables, game):
