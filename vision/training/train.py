@@ -89,8 +89,8 @@ def train_second_look(sheets: list[Sheet], minutes: float, weights: Path, rate: 
         images, answers = (torch.from_numpy(np.stack(part)) for part in zip(*chosen, strict=True))
         return lessons.tinted(_on_device(images), rng), answers
 
-    net = SecondLookNet().to(DEVICE)
-    mean = AveragedModel(net)
+    net = SecondLookNet()
+    mean = AveragedModel(net, device=DEVICE)
     for _ in range(TEACHINGS):
         _teach(net, one_round, looks.loss, minutes / TEACHINGS, weights, rate)
         mean.update_parameters(net)
