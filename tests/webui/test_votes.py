@@ -104,21 +104,21 @@ def test_everybody_has_buttons_of_their_own(begin):
     page = begin("a").client.get("/").text
     assert re.findall(r'<details id="say-(\w+)">', page) == ["red", "blue", "yellow"]
     assert "All vote" in page
-    assert set(sayings(begin("b").client)) >= {"red: 3", "red: null", "blue: ace", "yellow: 5"}
+    assert set(sayings(begin("b").client)) >= {"Red: 3", "Red: null", "Blue: ace", "Yellow: 5"}
 
 
 def test_a_vote_is_in_no_answer_before_all_have_voted(begin):
     """Two panels on which other votes were cast answer alike, to the letter."""
     one, other = begin("a"), begin("b")
-    told = [[say(panel.client, label).text for label in votes] for panel, votes in ((one, ("red: 3", "blue: ace")), (other, ("red: 5", "blue: 4")))]
+    told = [[say(panel.client, label).text for label in votes] for panel, votes in ((one, ("Red: 3", "Blue: ace")), (other, ("Red: 5", "Blue: 4")))]
     assert one.session.ledger.state.votes != other.session.ledger.state.votes
     assert told[0] == told[1]
     assert answers(one.client) == answers(other.client)
     assert "Blue has voted." in one.client.get("/").text
-    assert not [label for label in sayings(one.client) if label.startswith(("red: ", "blue: "))]
+    assert not [label for label in sayings(one.client) if label.startswith(("Red: ", "Blue: "))]
 
     for panel in (one, other):
-        say(panel.client, "yellow: 3")
+        say(panel.client, "Yellow: 3")
     assert answers(one.client) != answers(other.client)
     assert "red for 3" in one.client.get("/").text
     assert "red for 5" in other.client.get("/").text
@@ -126,16 +126,16 @@ def test_a_vote_is_in_no_answer_before_all_have_voted(begin):
 
 def test_an_undone_vote_leaves_no_trace_either(begin):
     one, other = begin("a"), begin("b")
-    for panel, label in ((one, "red: 3"), (other, "red: 5")):
+    for panel, label in ((one, "Red: 3"), (other, "Red: 5")):
         say(panel.client, label)
         assert panel.client.post("/command", data={"command": "undo"}, headers=OWN).status_code == 303
     assert answers(one.client) == answers(other.client)
-    assert "red: 2" in sayings(one.client)
+    assert "Red: 2" in sayings(one.client)
 
 
 def test_coins_are_buttons_once_votes_are_shown(begin):
     panel = begin("a")
-    for label in ("red: 3", "blue: 3", "yellow: 4"):
+    for label in ("Red: 3", "Blue: 3", "Yellow: 4"):
         say(panel.client, label)
     coins = [label for label in sayings(panel.client) if "adds" in label]
     assert coins
