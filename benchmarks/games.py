@@ -45,7 +45,15 @@ Games are played to their end, {begun} of them here, of which {over} came to it.
 rightly, or where nobody does anything for two minutes; {failed} ended with an error. A game took {cost}
 in one process; other programs ran beside it.
 
-| game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
+{counts}
+
+{notes}
+
+What went otherwise, for whoever wants to see it again (`rinkside demo --game GAME --seed SEED`):
+
+{otherwise}
+"""
+COUNTS = """| game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
 |---|---|---|---|---|---|---|---|---|---|---|
 {lawful}
 
@@ -55,14 +63,7 @@ Of what was planted:
 
 | game | what | times | called as expected | asked | not seen | silent | wrong |
 |---|---|---|---|---|---|---|---|
-{planted}
-
-{notes}
-
-What went otherwise, for whoever wants to see it again (`rinkside demo --game GAME --seed SEED`):
-
-{otherwise}
-"""
+{planted}"""
 NOTES = ("<!-- Found by looking; `make bench-games` leaves it as it is. -->", "<!-- Until here. -->")
 """What is between these on the page was not written by this program."""
 NAMED = 3
@@ -129,12 +130,26 @@ def noted(page: str) -> str:
     return begin + page.partition(begin)[2].partition(end)[0] + end
 
 
+def of_kinds(played: Sequence[Game]) -> dict[str, list[Game]]:
+    """Games by their names, in the order of GAMES."""
+    kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
+    return {kind: found for kind, found in kinds.items() if found}
+
+
+def counts(played: Sequence[Game]) -> str:
+    """What came of games, as tables."""
+    kinds = of_kinds(played)
+    return COUNTS.format(
+        lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
+        ruled=", ".join(ruled(kind, found) for kind, found in kinds.items()),
+        planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
+    )
+
+
 def page(played: Sequence[Game], before: str) -> str:
     """docs/GAMES.md of games in the order of GAMES and seeds, with the notes of the page as it was before."""
-    kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
-    kinds = {kind: found for kind, found in kinds.items() if found}
     silent = [deed for one in played for deed in one.deeds if deed.verdict == "nothing"]
-    costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in kinds.items())
+    costs = (f"{sum(one.took_s for one in found) / len(found):.0f} s ({kind})" for kind, found in of_kinds(played).items())
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
@@ -148,10 +163,8 @@ def page(played: Sequence[Game], before: str) -> str:
         over=sum(one.over for one in played),
         failed=sum(bool(one.failed) for one in played) or "none",
         cost=", ".join(costs),
-        lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
-        ruled=", ".join(ruled(kind, found) for kind, found in kinds.items()),
+        counts=counts(played),
         notes=noted(before),
-        planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
         otherwise="\n".join(otherwise(played)) or "- nothing",
     )
 

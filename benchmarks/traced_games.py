@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from benchmarks.games import lawful_row, otherwise, planted_rows, ruled
+from benchmarks.games import counts, otherwise
 from benchmarks.playing import GAMES, Game, play
 from table.documents import write_whole
 from table.observation import Camera
@@ -45,17 +45,7 @@ it is path-traced with Mitsuba, as the tables of [TRACED.md](TRACED.md), by {pat
 Dice and arms are drawn over it. Every game is on another table in another light, but for Ice Boule, which is always on the table of the
 demo. No networks and thresholds were chosen with these in view. What the columns mean stands in [GAMES.md](GAMES.md).
 
-| game | games | to the end | given up | lawful acts | as expected | asked | not seen | silent | wrong | wrong scores not flagged |
-|---|---|---|---|---|---|---|---|---|---|---|
-{lawful}
-
-Of all that was done, lawful or not, but for what was asked about and what could not be seen, was ruled on as expected: {ruled}.
-
-Of what was planted:
-
-| game | what | times | called as expected | asked | not seen | silent | wrong |
-|---|---|---|---|---|---|---|---|
-{planted}
+{counts}
 
 What went otherwise:
 
@@ -107,8 +97,6 @@ def _play(folder: Path, game: str, seed: int, acts: int, measured: str) -> Game:
 
 def page(played: Sequence[Game], acts: int) -> str:
     """docs/TRACED_GAMES.md of games in the order of GAMES and seeds."""
-    kinds = {kind: [one for one in played if one.game == kind] for kind in GAMES}
-    kinds = {kind: found for kind, found in kinds.items() if found}
     return TEXT.format(
         date=datetime.date.today().isoformat(),
         commits=", ".join(f"commit {one}" for one in dict.fromkeys(one.commit for one in played)),
@@ -116,9 +104,7 @@ def page(played: Sequence[Game], acts: int) -> str:
         acts=acts,
         paths=PATHS,
         width=" or ".join(str(width) for width in dict.fromkeys(one.width_px for one in played)),
-        lawful="\n".join(lawful_row(kind, found) for kind, found in kinds.items()),
-        ruled=", ".join(ruled(kind, found) for kind, found in kinds.items()),
-        planted="\n".join(row for kind, found in kinds.items() for row in planted_rows(kind, found)),
+        counts=counts(played),
         otherwise="\n".join(otherwise(played)) or "- nothing",
     )
 
