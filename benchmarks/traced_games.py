@@ -40,10 +40,11 @@ TEXT = """# Games before traced tables
 
 Measured {date} ({commits}) with OpenCV {opencv}; `make bench-traced-games` writes this page.
 
-The games are played as those of [GAMES.md](GAMES.md), {acts} acts of each from the first on, by other seeds. What lies on the table is not drawn:
-it is path-traced with Mitsuba, as the tables of [TRACED.md](TRACED.md), by {paths} paths a pixel before a camera of {width} pixels a row.
-Dice and arms are drawn over it. Every game is on another table in another light, but for Ice Boule, which is always on the table of the
-demo. No networks and thresholds were chosen with these in view. What the columns mean stands in [GAMES.md](GAMES.md).
+The games are played as those of [GAMES.md](GAMES.md), by other seeds, {acts} acts of each from the first on: one that is not over then counts as
+given up. What lies on the table is not drawn: it is path-traced with Mitsuba, as the tables of [TRACED.md](TRACED.md), by {paths} paths a pixel
+before a camera of {width} pixels a row. Dice and arms are drawn over it. Every game is on another table in another light, but for Ice Boule, which is
+always on the table of the demo. No networks or thresholds were chosen with these in view; that a nest was told as a smaller one was found in
+one of them (Zamboni Wars 5001), and mended. What the columns mean stands in [GAMES.md](GAMES.md).
 
 {counts}
 
