@@ -206,7 +206,7 @@ class _Throws:
         self.deeds: list[Deed] = []
         self._scores = [0] * len(session.ledger.players)
         self._camera, self._players, self._session, self._throws = camera, players, session, throws
-        self._seq, self._taken_back, self._asked = session.ledger.seq, 0, False
+        self._seq, self._taken_back, self._asked, self._acted = session.ledger.seq, 0, False, 0
 
     @property
     def over(self) -> bool:
@@ -220,7 +220,8 @@ class _Throws:
 
     def read(self) -> Frame | None:
         self._compare()
-        if self.over or len(self.deeds) == self._throws or stuck([one.verdict for one in self.deeds]):
+        idle = self.frames - self._acted > IDLE_FRAMES
+        if self.over or len(self.deeds) == self._throws or idle or stuck([one.verdict for one in self.deeds]):
             return None
         self.frames += 1
         return self._camera.read()
@@ -230,6 +231,7 @@ class _Throws:
 
     def _compare(self) -> None:
         """What was ruled since the last frame, with the table as it lies: nobody touches it before the next one."""
+        known = len(self.deeds)
         for record in self._session.records(self._seq):
             self._seq, event = record.seq, record.event
             if isinstance(event, Asked):
@@ -239,6 +241,7 @@ class _Throws:
         for _ in range(self._players.taken_back - self._taken_back):
             self.deeds.append(Deed("throw", True, (), "nothing", ()))
         self._taken_back = self._players.taken_back
+        self._acted = self.frames if len(self.deeds) > known else self._acted
 
     def _told(self, event: Ruled | Answered | Declared) -> None:
         said = (getattr(event, "said", ""),)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Self, assert_never
 
 import msgspec
 
 import engines
+from engines import Game
 from engines.verdict import Ambiguous, Verdict
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
@@ -163,13 +164,13 @@ class Session:
     def hear(self, said: Mapping[str, Any]) -> Record | None:
         """Judge what does not come through the lens at the time of the last `tick`; None where the game has no use for it now.
 
-        There is one question at a time: what would raise another one has no use either.
+        There is one question at a time: what would raise another one has no use either, nor what would leave none of its answers legal.
 
         Raises InputError for what the game does not understand.
         """
         with self._writing:
             event = fact_of(self._verdict_on(said))
-            if event is None or (isinstance(event, Asked) and self._ledger.question is not None):
+            if event is None or self._waits_for_an_answer(event):
                 return None
             return self._append(event)
 
@@ -186,9 +187,21 @@ class Session:
         verdict = self._verdict_on(said)
         if (event := fact_of(verdict)) is None:
             raise InputError(f"not now: {verdict.said}")
-        if isinstance(event, Asked) and self._ledger.question is not None:
+        if self._ledger.question is not None and self._waits_for_an_answer(event):
             raise InputError(f"question {self._ledger.question.seq} is open: answer it or take it back first")
         return event
+
+    def _waits_for_an_answer(self, event: Ruled | Asked | Noted) -> bool:
+        """Is a question open beside which this cannot stand: another one, or moves after which none of its answers is legal?"""
+        if self._ledger.question is None:
+            return False
+        if isinstance(event, Asked):
+            return True
+        asked, engine = self._ledger.question.event, self._ledger.engine
+        assert isinstance(asked, Asked), "a question is what was asked"
+        ways = [choice.moves for choice in asked.choices if choice.moves]
+        after = followed_by(self._ledger, event).state
+        return bool(ways) and not any(_is_legal(engine, after, moves) for moves in ways)
 
     def _rolled(self, roll: Roll) -> Event:
         """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
@@ -355,3 +368,13 @@ class Session:
             shown = pages.view(ledger, records, seen)
             self._viewed = ledger, shown
         return shown
+
+
+def _is_legal(engine: Game, state: Any, moves: Sequence[str]) -> bool:
+    """May these be played, one after the other?"""
+    try:
+        for move in moves:
+            state = engine.play(state, engine.parse_move(move))
+    except ValueError:
+        return False
+    return True

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from engines.verdict import Ambiguous, OutOfSync
-from referee.command import Declare, Hear, Undo, parse_command
-from referee.events import Noted, Ruled, record_document
+from referee.command import Answer, Declare, Hear, Undo, parse_command
+from referee.events import Asked, Choice, Noted, Ruled, record_document
 from referee.inputs import Input
 from referee.loop import Referee
 from referee.session import Session
@@ -200,3 +200,15 @@ def test_a_question_is_still_open_when_the_program_begins_again(log, started, ga
     referee(again, *(seen(at_ms, leans) for at_ms in range(2000, 3500, 250))).run()
     assert again.ledger.question is not None
     assert len(again.records(1)) == 1
+
+
+def test_what_is_heard_waits_where_it_would_leave_an_open_question_without_a_legal_answer(session):
+    asked = session.append(Asked(code="pegs.leans", said="Does it count?", choices=(Choice(label="it counts", moves=("red",)),), player="red"))
+    assert session.hear({"player": "red", "put": "blindly"}) is None
+    with pytest.raises(InputError, match=f"question {asked.seq} is open: answer it or take it back first"):
+        session.command(Hear(said={"player": "red", "put": "blindly"}))
+    session.command(Answer(question=asked.seq, label="it counts"))
+    session.append(
+        Asked(code="pegs.leans", said="Which?", choices=(Choice(label="both", moves=("blue", "red")), Choice(label="red", moves=("red",))))
+    )
+    assert session.hear({"player": "blue", "put": "blindly"}).event.moves == ("blue",)
