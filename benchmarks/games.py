@@ -64,7 +64,7 @@ Of what was planted:
 | game | what | times | called as expected | asked | not seen | silent | wrong |
 |---|---|---|---|---|---|---|---|
 {planted}"""
-NOTES = ("<!-- Found by looking; `make bench-games` leaves it as it is. -->", "<!-- Until here. -->")
+NOTES = ("<!-- Found by looking; the benchmark leaves it as it is. -->", "<!-- Until here. -->")
 """What is between these on the page was not written by this program."""
 NAMED = 3
 """Moves of an act that are told."""

@@ -34,7 +34,7 @@ from table.setup import Setup
 from vision.cameras import CameraPort
 from vision.cameras.simulated import SimulatedCamera
 from vision.frame import Frame
-from vision.render import Pictures, Renderer
+from vision.render import PicturesOf, Renderer
 from vision.scene import Scene
 from vision.watch import Watch
 
@@ -95,7 +95,7 @@ Seeing = Callable[[Setup, Camera, Callable[[int], Scene], int, Session], Eyes]
 """Eyes for a table, a camera's place, what lies there at a time in ms, a seed and a session."""
 
 
-def seeing_pictures(before: Callable[[Setup, Camera], Pictures] = Renderer) -> Seeing:
+def seeing_pictures(before: PicturesOf) -> Seeing:
     """The eyes of the project, with what takes pictures `before` a table."""
 
     def see(setup: Setup, place: Camera, scene_at: Callable[[int], Scene], seed: int, _session: Session) -> Eyes:
@@ -122,7 +122,7 @@ def play(
     mistakes: float = MISTAKES,
     measured: str = "",
     seeing: Seeing | None = None,
-    before: Callable[[Setup, Camera], Pictures] = Renderer,
+    before: PicturesOf = Renderer,
 ) -> Game:
     """A game, or so many acts of it that the camera sees, refereed; `measured` is the commit.
 

@@ -1,6 +1,6 @@
 """Referee the beginnings of whole games before path-traced tables, and write docs/TRACED_GAMES.md (`make bench-traced-games`).
 
-Players and referee are those of `benchmarks.games`; only the light is another.  It costs half a minute a table on one core, so
+Players and referee are those of `benchmarks.games`; only the light is another.  It costs some seconds a table and core, so
 that what was traced is kept, and a later referee that rules alike looks at the same pictures.
 """
 
@@ -25,9 +25,9 @@ from benchmarks.playing import GAMES, Game, play
 from table.documents import write_whole
 from table.observation import Camera
 from table.setup import Setup
-from vision.render import Pictures
 from vision.scene import Scene
 from vision.scene_ground import Colours
+from vision.training.traced import Tracer
 
 FIRST = 5000
 """The first seed, none of which is among those of docs/GAMES.md."""
@@ -54,22 +54,24 @@ What went otherwise:
 """
 
 
-def kept_pictures(folder: Path, seed: int, setup: Setup, camera: Camera) -> Pictures:
-    """What traces the tables of one game, each once, and keeps their light as pictures in a folder."""
-    from vision.training.traced import Tracer  # here, so that the page can be written without Mitsuba
+class KeptTracer(Tracer):
+    """Traces each table of a game once, and keeps its light as a picture in a folder.
 
-    class Kept(Tracer):
-        def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
-            del rng  # it is the camera's, and light must not follow from how many pictures were taken before
-            bodies = [body.vertices_mm.round(3).tobytes() + repr(body.rgb).encode() for body in (*scene.slabs, *scene.pieces)]
-            path = folder / f"{hashlib.sha256(b''.join(bodies)).hexdigest()[:16]}.jpg"
-            if not path.exists():
-                write_whole(path, _packed(super().light(scene, traced_from)))
-            return _unpacked(path)
+    What is traced follows from `seed`: not from the camera's noise, and so from how many pictures were taken before.
+    """
 
-    folder.mkdir(parents=True, exist_ok=True)
-    traced_from = np.random.default_rng([seed, 43])
-    return Kept(setup, camera, PATHS)
+    def __init__(self, folder: Path, seed: int, setup: Setup, camera: Camera) -> None:
+        super().__init__(setup, camera, PATHS)
+        self._folder, self._rng = folder, np.random.default_rng([seed, 43])
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def light(self, scene: Scene, rng: np.random.Generator) -> Colours:
+        del rng
+        bodies = [body.vertices_mm.round(3).tobytes() + repr(body.rgb).encode() for body in (*scene.slabs, *scene.pieces)]
+        path = self._folder / f"{hashlib.sha256(b''.join(bodies)).hexdigest()[:16]}.jpg"
+        if not path.exists():
+            write_whole(path, _packed(super().light(scene, self._rng)))
+        return _unpacked(path).copy()
 
 
 def _packed(light: Colours) -> bytes:
@@ -79,20 +81,16 @@ def _packed(light: Colours) -> bytes:
 
 
 @lru_cache(maxsize=2)
-def _levels(path: Path) -> Colours:
+def _unpacked(path: Path) -> Colours:
     levels = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR)
     assert levels is not None, f"{path}: expected a JPEG that this program wrote; delete it"
     return np.asarray(BRIGHTEST * (levels[..., ::-1].astype(np.float32) / 255) ** 2, np.float32)
 
 
-def _unpacked(path: Path) -> Colours:
-    return _levels(path).copy()
-
-
 def _play(folder: Path, game: str, seed: int, acts: int, measured: str) -> Game:
     """Play in a process of its own."""
     cv2.setNumThreads(1)
-    before = lru_cache(maxsize=1)(partial(kept_pictures, folder / f"{game}-{seed}", seed))  # one for the empty table and the game
+    before = lru_cache(maxsize=1)(partial(KeptTracer, folder / f"{game}-{seed}", seed))  # one for the empty table and the game
     return play(game, seed, acts, measured=measured, before=before)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from referee.events import Choice, Corrected, Noted, Record, Ruled
-from referee.ledger import Ledger, followed_by, state_before
+from referee.ledger import Ledger, may_follow, state_before
 
 ALTERNATIVES = 12
 """So many neighbours are offered at most."""
@@ -37,9 +37,4 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
 
 def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:
     """Would all that was ruled since still be legal?"""
-    corrected = Corrected(corrects=seq, moves=choice.moves, decided_by="")
-    try:
-        followed_by(ledger, corrected)
-    except ValueError:
-        return False
-    return True
+    return may_follow(ledger, Corrected(corrects=seq, moves=choice.moves, decided_by=""))

@@ -167,6 +167,15 @@ def followed_by(ledger: Ledger, event: Event, at_ms: int = 0) -> Ledger:
     return apply(ledger, Record(seq=ledger.seq + 1, session=ledger.session, at_ms=at_ms, event=event))
 
 
+def may_follow(ledger: Ledger, event: Event) -> bool:
+    """Could this event be the next record?"""
+    try:
+        followed_by(ledger, event)
+    except ValueError:
+        return False
+    return True
+
+
 def apply(ledger: Ledger, record: Record) -> Ledger:
     """The ledger after one more record.
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, assert_never
 
 import msgspec
 
 import engines
-from engines import Game
 from engines.verdict import Ambiguous, Verdict
 from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
@@ -46,7 +45,7 @@ from referee.events import (
     shows_table,
 )
 from referee.facts import fact_of
-from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by
+from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by, may_follow
 from referee.log import Log
 from table.errors import InputError
 
@@ -197,11 +196,14 @@ class Session:
             return False
         if isinstance(event, Asked):
             return True
-        asked, engine = self._ledger.question.event, self._ledger.engine
+        after, asked = followed_by(self._ledger, event), self._ledger.question.event
         assert isinstance(asked, Asked), "a question is what was asked"
-        ways = [choice.moves for choice in asked.choices if choice.moves]
-        after = followed_by(self._ledger, event).state
-        return bool(ways) and not any(_is_legal(engine, after, moves) for moves in ways)
+        answers = [
+            Answered(question=self._ledger.question.seq, label=choice.label, how="order", decided_by="", moves=choice.moves)
+            for choice in asked.choices
+            if choice.moves
+        ]
+        return bool(answers) and not any(may_follow(after, answer) for answer in answers)
 
     def _rolled(self, roll: Roll) -> Event:
         """The values are drawn here and nowhere else; `evidence["dice"]` has them."""
@@ -368,13 +370,3 @@ class Session:
             shown = pages.view(ledger, records, seen)
             self._viewed = ledger, shown
         return shown
-
-
-def _is_legal(engine: Game, state: Any, moves: Sequence[str]) -> bool:
-    """May these be played, one after the other?"""
-    try:
-        for move in moves:
-            state = engine.play(state, engine.parse_move(move))
-    except ValueError:
-        return False
-    return True

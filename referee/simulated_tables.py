@@ -20,7 +20,7 @@ from table.observation import Camera
 from table.setup import CoverDice, DiceCorner, Setup
 from vision.cameras.simulated import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from vision.frame import Frame
-from vision.render import Pictures, Renderer
+from vision.render import PicturesOf, Renderer
 from vision.scene import Scene, Sensor, Stage
 from vision.scene_boards import SHEET_MARGIN_MM
 from vision.scene_cases import resized
@@ -59,7 +59,7 @@ class GameTable:
         return {"cover": "on"} if self.setup.cover_dice is not None else {}
 
 
-def game_table(game: str, seed: int, width_px: int = WIDTH_PX, before: Callable[[Setup, Camera], Pictures] = Renderer) -> GameTable:
+def game_table(game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesOf = Renderer) -> GameTable:
     """The table of a game and seed, before a camera of so many pixels; `before` takes the picture of it empty.
 
     Raises InputError for a game that nobody plays here.

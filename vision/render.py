@@ -61,6 +61,10 @@ class Pictures(Protocol):
         """A picture (h, w, 3) uint8 R-G-B."""
 
 
+PicturesOf = Callable[[Setup, Camera], Pictures]
+"""Makes what takes pictures, for a table and the camera's place before it."""
+
+
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
     """A picture of a scene, (height, width, 3) uint8 R-G-B, as the camera of `setup` takes it from `camera`'s place."""
     return _renderer(setup, camera).picture(scene, rng)

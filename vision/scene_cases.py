@@ -6,7 +6,6 @@ Tables, lamps, lenses, camera places, plastics and throws all vary with the seed
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup, save_table
 from vision.frame import Image, swapped
-from vision.render import Pictures, Renderer
+from vision.render import PicturesOf, Renderer
 from vision.scene import SKINS, SLEEVES, Limb, Scene, Stage, forearm, reaching_arm
 from vision.scene_layouts import Layout, random_layout
 from vision.scene_limbs import hidden_by
@@ -51,7 +50,7 @@ class Case:
         return Scene(self.stage, tuple(place.piece for place in self.placed), self.limbs, self.layout.slabs)
 
 
-def write_case(folder: Path, kind: Kind, seed: int, width_px: int | None = None, before: Callable[[Setup, Camera], Pictures] = Renderer) -> None:
+def write_case(folder: Path, kind: Kind, seed: int, width_px: int | None = None, before: PicturesOf = Renderer) -> None:
     """Make the case of a kind and seed and write its files into `folder`, which is made if need be.
 
     `width_px` is the width of its pictures if not the lens's own, `before` what takes them; a tiled board has no picture before play.

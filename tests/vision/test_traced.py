@@ -10,7 +10,7 @@ pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[
 
 import mitsuba as mi
 
-from benchmarks.traced_games import kept_pictures
+from benchmarks.traced_games import KeptTracer
 from table.solids import lying, upright
 from vision.camera import project
 from vision.fiducials import locate
@@ -132,11 +132,11 @@ def test_a_table_of_a_game_is_traced_once(table, tmp_path):
     setup, camera, stage, _ = table
     x, y = setup.outline_mm().mean(axis=0)
     scene = Scene(stage, (ScenePiece(upright(setup.pieces["large"], float(x), float(y), 33.0), "red", True),))
-    first = kept_pictures(tmp_path, 1, setup, camera).picture(scene, np.random.default_rng(1))
+    first = KeptTracer(tmp_path, 1, setup, camera).picture(scene, np.random.default_rng(1))
     (kept,) = tmp_path.iterdir()
     kept.touch()
     touched_ns = kept.stat().st_mtime_ns
-    again = kept_pictures(tmp_path, 1, setup, camera)
+    again = KeptTracer(tmp_path, 1, setup, camera)
     np.testing.assert_array_equal(again.picture(scene, np.random.default_rng(1)), first)
     assert kept.stat().st_mtime_ns == touched_ns
     again.picture(Scene(stage), np.random.default_rng(1))

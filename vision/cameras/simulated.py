@@ -11,7 +11,7 @@ from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup
 from vision.frame import Frame
-from vision.render import Pictures, Renderer
+from vision.render import PicturesOf, Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_view
 
@@ -51,7 +51,7 @@ class SimulatedCamera:
         period_ms: int = PERIOD_MS,
         start_ms: int = 0,
         pace: Pace = as_fast_as_asked,
-        before: Callable[[Setup, Camera], Pictures] = Renderer,
+        before: PicturesOf = Renderer,
     ) -> None:
         """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands `before` the table.
 

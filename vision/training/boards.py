@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from table.observation import Camera
 from table.pieces import COLOURS
-from table.setup import Setup
 from table.solids import POSES
 from vision.finder import view_of
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
-from vision.render import Pictures, Renderer
+from vision.render import PicturesOf, Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, resized
 from vision.scene_layouts import Layout, random_layout
@@ -42,7 +40,7 @@ def sheets_of(photo: Photo, layout: Layout, scene: Scene, rng: np.random.Generat
 
 
 def photographs(
-    kind: Kind, seed: int, widths_px: tuple[int, int], rng: np.random.Generator, before: Callable[[Setup, Camera], Pictures] = Renderer
+    kind: Kind, seed: int, widths_px: tuple[int, int], rng: np.random.Generator, before: PicturesOf = Renderer
 ) -> Iterator[tuple[Photo, Layout, Scene]]:
     """LAYOUTS photographs of one made-up table of a game, with what lies there, in plastic of one kind."""
     case = random_case(kind, seed)
