@@ -44,7 +44,7 @@ from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
 from vision.camera import on_plane, pose_of, undistort
-from vision.cameras.files import read_image
+from vision.cameras.files import read_pixels
 from vision.fiducials import detect_markers
 from vision.frame import Image
 
@@ -94,7 +94,7 @@ def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
     paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
     if not paths:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
-    frames = {path.name: read_image(path).image for path in paths}
+    frames = {path.name: read_pixels(path, lens.orientation) for path in paths}
     for name, image in frames.items():
         check_size(str(folder / name), image, lens)
     return frames

@@ -17,6 +17,9 @@ from table.errors import InputError
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.  Read when NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# What is wrong with a picture or a film is said in one line by this program; OpenCV and FFmpeg would add theirs.
+os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 COMMANDS = {
     "measure": ("referee.commands_measure", "Rank the pieces in a photograph by their gap to the target."),

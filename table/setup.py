@@ -19,6 +19,8 @@ from table.solids import Array, signed_area
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
 Row = tuple[float, float, float]
+Orientation = Literal["sensor", "upright"]
+"""Which way up a camera's pictures are read: as the sensor wrote them, or turned as the file's rotation flag says."""
 Square = tuple[tuple[float, ...], ...]
 """A square matrix, row by row."""
 
@@ -45,6 +47,8 @@ class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Made from one photograph of the table, or from what the camera's maker says; a calibration of the lens is better."""
     focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
+    orientation: Orientation = "sensor"
+    """Which way up the pictures were that the lens was calibrated from; all others are read the same way."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

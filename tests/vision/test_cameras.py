@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import zlib
+
 import cv2
 import numpy as np
+import PIL.Image
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -12,6 +17,8 @@ from table.errors import InputError
 from table.setup import parse_table
 from vision.cameras import SOURCES, CameraPort, open_camera
 from vision.cameras.files import decode_image, encode_jpeg, read_image
+from vision.cameras.jpeg import DamagedError
+from vision.cameras.orientation import exif_flag, jpeg_exif
 
 WIDTH, HEIGHT = 96, 80
 TABLE = {
@@ -166,9 +173,158 @@ def exif(orientation, preview=b""):
     return b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
 
 
-def test_pixels_stay_where_the_sensor_had_them():
-    whole = jpeg()
-    assert decode_image(whole[:2] + exif(6) + whole[2:], "here").shape == (HEIGHT, WIDTH, 3)
+def flagged(suffix, orientation):
+    """A JPEG or PNG with an EXIF orientation."""
+    if suffix == ".jpg":
+        return jpeg()[:2] + exif(orientation) + jpeg()[2:]
+    data, tiff = encoded(".png", np.ascontiguousarray(picture()[:, :, ::-1])), exif(orientation)[10:]
+    return data[:33] + chunk(b"eXIf", tiff) + data[33:]
+
+
+def chunk(kind, body):
+    """A chunk of a PNG."""
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png"])
+@pytest.mark.parametrize("flag", [1, 3])
+def test_pixels_stay_where_the_sensor_had_them_unless_the_table_is_from_turned_pictures(tmp_path, setup, suffix, flag):
+    path = tmp_path / f"0{suffix}"
+    path.write_bytes(flagged(suffix, flag))
+    upright = parse_table(TABLE | {"camera": TABLE["camera"] | {"orientation": "upright"}})
+    for table, turned in ((None, False), (setup, False), (upright, flag == 3)):
+        expected = picture()[::-1, ::-1] if turned else picture()
+        assert np.abs(read_image(path, table).image.astype(int) - expected).mean() < 3
+    frame = open_camera(f"folder:{tmp_path}", upright).read()
+    assert np.array_equal(frame.image, read_image(path, upright).image)
+
+
+@pytest.mark.parametrize("orientation", ["sensor", "upright"])
+@pytest.mark.parametrize("suffix", [".jpg", ".png"])
+@pytest.mark.parametrize(("flag", "said"), [(6, "90°"), (8, "270°"), (2, "0° and mirrored"), (4, "180° and mir"), (5, "mir"), (7, "mir")])
+def test_a_picture_on_its_side_or_mirrored_is_refused(orientation, suffix, flag, said):
+    with pytest.raises(InputError, match=rf"^here: expected a picture that is not turned, .*{said}.*; hold the camera"):
+        decode_image(flagged(suffix, flag), "here", orientation)
+
+
+def test_big_endian_exif_is_read_too():
+    tiff = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+    body = b"Exif\0\0" + tiff
+    segment = b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
+    with pytest.raises(InputError, match="turned by 90°"):
+        decode_image(jpeg()[:2] + segment + jpeg()[2:], "here")
+
+
+@given(tiff=st.binary(max_size=60), start=st.sampled_from([b"", b"II*\0", b"MM\0*", b"II*\0\x08\0\0\0\xff\xff"]))
+def test_broken_exif_never_stops_a_picture(start, tiff):
+    body = b"Exif\0\0" + start + tiff
+    data = jpeg()[:2] + b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body + jpeg()[2:]
+    flag = jpeg_exif(data)
+    assert flag == start + tiff
+    turned, mirrored = exif_flag(flag)
+    if turned in (90, 270) or mirrored:
+        with pytest.raises(InputError, match="not turned"):
+            decode_image(data, "here")
+    else:
+        assert decode_image(data, "here").shape == (HEIGHT, WIDTH, 3)
+
+
+# --- damage ---
+
+LARGE = cv2.GaussianBlur(np.random.default_rng(3).integers(0, 255, (240, 320, 3), np.uint8), (7, 7), 2)
+KINDS = {
+    "baseline": (),
+    "restarts": (cv2.IMWRITE_JPEG_RST_INTERVAL, 1),
+    "progressive": (cv2.IMWRITE_JPEG_PROGRESSIVE, 1),
+    "optimised": (cv2.IMWRITE_JPEG_OPTIMIZE, 1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60)
+@given(share=st.floats(0.02, 0.2), at=st.floats(0, 1))
+def test_a_jpeg_with_a_piece_cut_out_of_its_middle_is_refused(kind, share, at):
+    data = encoded(".jpg", LARGE, *KINDS[kind])
+    assert decode_image(data, "here").shape == LARGE.shape
+    length, first = int(share * len(data)), data.index(b"\xff\xda") + 14
+    cut = first + int(at * (len(data) - 2 - length - first))
+    with pytest.raises(DamagedError, match=r"^here: expected a whole picture, but it is cut short or damaged"):
+        decode_image(data[:cut] + data[cut + length :], "here")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_jpeg_with_foreign_bytes_before_its_end_is_refused(kind):
+    data = encoded(".jpg", LARGE, *KINDS[kind])
+    with pytest.raises(DamagedError):
+        decode_image(data[:-2] + bytes(64) + data[-2:], "here")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_whole_jpeg_has_the_pixels_that_opencv_gives_it(kind):
+    data = encoded(".jpg", LARGE, *KINDS[kind])
+    expected = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)[:, :, ::-1]
+    assert np.array_equal(decode_image(data, "here"), expected)
+
+
+def test_a_png_whose_image_data_are_too_short_is_refused():
+    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
+    rows = bytes((1 + 3 * WIDTH) * (HEIGHT - 1))
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    with pytest.raises(DamagedError):
+        decode_image(data, "here")
+
+
+# --- other kinds of picture ---
+
+
+def pillow(mode, kind, **options):
+    """A picture as Pillow writes it."""
+    image, out = PIL.Image.fromarray(picture()).convert(mode), io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+def translucent():
+    image = PIL.Image.fromarray(picture())
+    image.putalpha(128)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (pillow("CMYK", "JPEG"), "expected a picture in RGB or grey, got one in CMYK"),
+        (pillow("RGB", "GIF"), r"expected a picture \(JPEG or PNG\), got GIF"),
+        (pillow("RGB", "BMP"), "got BMP"),
+        (pillow("RGB", "TIFF"), "got TIFF"),
+        (pillow("RGB", "WEBP"), "got WebP"),
+        (pillow("RGB", "PNG", save_all=True, append_images=[PIL.Image.new("RGB", (WIDTH, HEIGHT))]), "got an animation"),
+        (translucent(), "expected a picture without transparent parts"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "got HEIC or AVIF; let the phone take JPEGs"),
+        (b"\0\0\0\x18ftypisom\0\0\0\0isommp42", "got a film"),
+        (b"", "got an empty file"),
+    ],
+    ids=["CMYK", "GIF", "BMP", "TIFF", "WebP", "animation", "transparent", "HEIC", "film", "empty"],
+)
+def test_a_kind_of_picture_that_is_not_read_is_named(data, said):
+    with pytest.raises(InputError, match=f"^here: {said}" if said.startswith("expected") else said) as error:
+        decode_image(data, "here")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB"])
+@pytest.mark.parametrize("optimize", [False, True])
+def test_every_png_that_is_no_photograph_of_24_bits_is_read_right(mode, optimize):
+    expected = np.asarray(PIL.Image.fromarray(picture()).convert(mode).convert("RGB"))
+    assert np.array_equal(decode_image(pillow(mode, "PNG", optimize=optimize), "here"), expected)
+
+
+def test_what_a_file_holds_counts_and_not_its_name(tmp_path):
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(encoded(".png", np.ascontiguousarray(picture()[:, :, ::-1])))
+    assert np.array_equal(read_image(path).image, picture())
 
 
 PREVIEWED = jpeg()[:2] + exif(1, jpeg(width=32, height=32)) + jpeg(width=WIDTH)[2:]

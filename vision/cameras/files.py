@@ -1,56 +1,67 @@
-"""Pictures in files: one photograph, or a folder of frames named by their time.  The place where B-G-R becomes R-G-B."""
+"""Pictures in files: one photograph, or a folder of frames named by their time."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from table.errors import InputError
-from table.setup import Setup
+from table.setup import Orientation, Setup
 from vision.cameras import other_size
-from vision.cameras.jpeg import JPEG, whole_jpeg
+from vision.cameras.jpeg import JPEG, decode_jpeg
+from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, jpeg_exif
+from vision.cameras.png import PNG, decode_png, png_exif
 from vision.frame import Frame, Image, swapped
 
-PNG = b"\x89PNG\r\n\x1a\n"
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
 def read_image(path: Path, setup: Setup | None = None) -> Frame:
-    """A JPEG or PNG as a frame (seq 0, at 0 ms); EXIF rotation is ignored, pixels stay where the sensor had them.
+    """A JPEG or PNG as a frame (seq 0, at 0 ms), the way up that `setup` says; without it, pixels stay where the sensor had them.
 
-    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, or, with `setup`, is of
-    another size than `table.json` says.
+    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, is turned, or, with `setup`,
+    is of another size than `table.json` says.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
-    image = decode_image(data, str(path))
+    image = read_pixels(path, setup.camera.orientation if setup is not None else "sensor")
     height, width = image.shape[:2]
     if setup is not None and (wrong := other_size(width, height, setup)):
         raise InputError(f"{path}: {wrong}")
     return Frame(0, 0, image)
 
 
-def decode_image(data: bytes, where: str) -> Image:
-    """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
-    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: whole_jpeg, PNG: _whole_png}
-    whole = next((check for start, check in checks.items() if data.startswith(start)), None)
-    if whole is None:
-        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
-    if not whole(data):
-        raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+def read_pixels(path: Path, orientation: Orientation) -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; raises InputError as `read_image` does."""
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
-    except cv2.error as error:
-        raise InputError(f"{where}: expected a picture that can be decoded: {error.err}") from error
-    if image is None:
-        raise InputError(f"{where}: expected a whole picture, but it cannot be decoded; take or copy it again")
-    return swapped(image)
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
+    return decode_image(data, str(path), orientation)
+
+
+def decode_image(data: bytes, where: str, orientation: Orientation = "sensor") -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
+    if data.startswith(JPEG):
+        exif, decode = jpeg_exif(data), decode_jpeg
+    elif data.startswith(PNG):
+        exif, decode = png_exif(data), decode_png
+    else:
+        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {_other_kind(data)}")
+    image = decode(data, where)
+    return half_turned(image) if is_half_turned(*exif_flag(exif), orientation, where) else image
+
+
+def _other_kind(data: bytes) -> str:
+    """What a file is that is neither JPEG nor PNG, and what to do about it."""
+    if not data:
+        return "an empty file"
+    if data[4:8] == b"ftyp":
+        if any(brand in data[8:64] for brand in (b"heic", b"heix", b"mif1", b"avif")):
+            return "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera, Formats, Most Compatible)"
+        return "a film; give it as --camera video:FILE"
+    known = {b"GIF8": "GIF", b"BM": "BMP", b"II*\0": "TIFF", b"MM\0*": "TIFF", b"RIFF": "WebP or another RIFF file"}
+    kind = next((name for start, name in known.items() if data.startswith(start)), "")
+    return f"{kind}; save it as JPEG or PNG" if kind else "something else"
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
@@ -106,17 +117,3 @@ class FolderCamera:
 def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
     """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds, `000010250.jpg`."""
     return FolderCamera(Path(argument), setup)
-
-
-def _whole_png(data: bytes) -> bool:
-    """Do its chunks lead, checksums and all, to IEND?  (PNG specification, 5.3)"""
-    at = len(PNG)
-    while at + 12 <= len(data):
-        length = int.from_bytes(data[at : at + 4], "big")
-        body = data[at + 4 : at + 8 + length]
-        if zlib.crc32(body) != int.from_bytes(data[at + 8 + length : at + 12 + length], "big"):
-            return False
-        if body[:4] == b"IEND":
-            return True
-        at += 12 + length
-    return False

@@ -1,20 +1,57 @@
-"""The structure of JPEG files: whether one is whole, and where one ends in a stream of them.
+"""JPEG files: whether one is whole, its pixels, and where one ends in a stream of them.
 
 Source: ITU-T T.81, annex B.
 """
 
 from __future__ import annotations
 
+import numpy as np
+import simplejpeg
+
+from table.errors import InputError
+from vision.frame import Image
+
 JPEG = b"\xff\xd8\xff"
 MOST_BYTES = 1 << 25
 """A stream in which no picture ends for so long is none."""
 
 
+class DamagedError(InputError):
+    """A picture that is cut short, or whose data contradict themselves."""
+
+
+def decode_jpeg(data: bytes, where: str) -> Image:
+    """The pixels of a JPEG, R-G-B (h, w, 3); the same as OpenCV's, but what libjpeg warns of is an error.
+
+    OpenCV decodes damaged data to something that looks like a picture and says so to nobody.  Raises DamagedError, and InputError for
+    colours of printing (CMYK).
+    """
+    if not whole_jpeg(data):
+        raise damaged(where)
+    try:
+        _, _, colours, _ = simplejpeg.decode_jpeg_header(data)
+        image = simplejpeg.decode_jpeg(data, "RGB", strict=True)
+    except ValueError as error:
+        raise damaged(where) from error
+    if colours in ("CMYK", "YCCK"):
+        raise InputError(f"{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB")
+    return np.asarray(image, np.uint8)
+
+
+def damaged(where: str) -> DamagedError:
+    """The error for a picture that is cut short or damaged."""
+    return DamagedError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+
+
 class JpegStream:
-    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out."""
+    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out.
+
+    `broken` counts pictures that began and were not whole.
+    """
 
     def __init__(self) -> None:
         self._data = bytearray()
+        self.broken = 0
 
     def feed(self, chunk: bytes) -> None:
         """Bytes as they come."""
@@ -32,7 +69,10 @@ class JpegStream:
             return None
         picture = bytes(self._data[:end])
         del self._data[:end]
-        return picture if whole else self.next()
+        if whole:
+            return picture
+        self.broken += 1
+        return self.next()
 
 
 def whole_jpeg(data: bytes) -> bool:
