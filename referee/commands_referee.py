@@ -15,7 +15,7 @@ import click
 
 from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
-from referee.frames import kept_jpeg
+from referee.frames import AnnouncedCamera, kept_jpeg
 from referee.garbage import short_collections
 from referee.inputs import read_inputs
 from referee.log import Log
@@ -26,9 +26,12 @@ from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
-from vision.cameras import open_camera
+from vision.cameras import missing_in, open_camera
 from vision.cameras.files import read_image
 from vision.watch import Watch
+
+INCOMPLETE = 3
+"""Exit code where all that could be read of a recording was refereed, but not all of it could be read."""
 
 
 @click.command()
@@ -58,7 +61,8 @@ def referee(
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.
+    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.  Exit code 3: not all
+    of a recording could be read.
     """
     chosen = parse_rulings(rulings)
     setup = as_played(load_table(table_path), chosen)
@@ -73,7 +77,8 @@ def referee(
         started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
-        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
+        told = AnnouncedCamera(camera, complain)
+        loop = Referee(told, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
 
         stopped = threading.Event()
 
@@ -102,6 +107,17 @@ def referee(
         worker.result()
         for record in session.records(printed):
             _print(record, as_json)
+        _say_missing(missing_in(camera), as_json)
+
+
+def _say_missing(missing: str, as_json: bool) -> None:
+    """Say what of a recording could not be read, and end with exit code 3; nothing where all of it was."""
+    if not missing:
+        return
+    if as_json:
+        click.echo(json.dumps({"incomplete": missing}, ensure_ascii=False))
+    complain(missing)
+    raise click.exceptions.Exit(INCOMPLETE)
 
 
 def _print(record: Record, as_json: bool) -> None:

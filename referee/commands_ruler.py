@@ -12,8 +12,9 @@ import click
 from referee.commands_measure import aimed
 from referee.commands_pages import address_options, url
 from referee.ruler import Ruler
+from referee.settings import complain
 from table.setup import load_table
-from vision.cameras import open_camera
+from vision.cameras import missing_in, open_camera
 from vision.cameras.files import read_image
 from vision.watch import Watch
 from webui import create_ruler_app
@@ -36,5 +37,7 @@ def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, h
             click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()
+                if missing := missing_in(camera):
+                    complain(missing)
                 # The last picture of a recording stays to be looked at.
                 threading.Event().wait()

@@ -39,6 +39,31 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
         yield frame
 
 
+class AnnouncedCamera:
+    """A camera like the one it is made of; why it gives no pictures is told to people, once for each reason."""
+
+    def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
+        self.name, self.simulated = camera.name, camera.simulated
+        self._camera, self._tell = camera, tell
+        self._told = ""
+
+    def read(self) -> Frame | None:
+        """As the camera does; CameraLost is told before it is raised."""
+        try:
+            frame = self._camera.read()
+        except CameraLost as error:
+            if str(error) != self._told:
+                self._told = str(error)
+                self._tell(f"the camera is lost ({error}); trying again")
+            raise
+        self._told = ""
+        return frame
+
+    def close(self) -> None:
+        """As the camera does."""
+        self._camera.close()
+
+
 def take_pictures(spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None) -> list[Image]:
     """Pictures by the camera called `spec`, `count` of them if it has so many; without a table they may have any size.
 

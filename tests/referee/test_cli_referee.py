@@ -23,6 +23,7 @@ from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
 from table.setup import Open as OpenGround
 from table.solids import lying, upright
+from tests.vision.films import cut, film
 from vision.frame import Frame
 
 LARGE = load_piece_set("looney")["large"]
@@ -104,6 +105,24 @@ def test_keeps_the_log_where_it_is_told(folder: Path) -> None:
         assert (session.rulings, session.frames, session.ended) == (3, 4, True)
         (started, *_) = log.records()
         assert started.event.table == json.loads((folder / "table.json").read_text())
+
+
+def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folder: Path) -> None:
+    words = ["referee", "--table", str(folder / "table.json"), "--players", "red,green"]
+    whole = film(folder / "whole.avi", "MJPG", frames=20, size=(64, 64), rate=4.0)
+    done = CliRunner().invoke(main, [*words, "--camera", f"video:{whole}"])
+    assert (done.exit_code, done.stderr, len(done.stdout.splitlines())) == (0, "", 4)
+    short = cut(film(folder / "short.avi", "MJPG", frames=20, size=(64, 64), rate=4.0), 0.65)
+    said = "short.avi: expected 20 pictures, as the film says, could read "
+    in_words = CliRunner().invoke(main, [*words, "--camera", f"video:{short}"])
+    assert in_words.exit_code == 3
+    assert in_words.stdout.splitlines() == done.stdout.splitlines()[:2]
+    assert said in in_words.stderr
+    assert len(in_words.stderr.splitlines()) == 1
+    in_json = CliRunner().invoke(main, [*words, "--camera", f"video:{short}", "--json"])
+    *records, last = [json.loads(line) for line in in_json.stdout.splitlines()]
+    assert (in_json.exit_code, [record["verdict"] for record in records], list(last)) == (3, ["accepted", "accepted"], ["incomplete"])
+    assert said in last["incomplete"]
 
 
 def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(folder: Path) -> None:

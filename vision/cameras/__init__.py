@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from table.errors import InputError
 from table.setup import Setup
@@ -29,6 +29,15 @@ def other_size(width: int, height: int, setup: Setup) -> str:
     return f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could not decode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
     """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to reach it again."""
 
@@ -51,6 +60,20 @@ class CameraPort(Protocol):
 
     def close(self) -> None:
         """Let go of the device; closing twice is allowed, reading afterwards is a mistake (ValueError)."""
+
+
+@runtime_checkable
+class Recording(Protocol):
+    """A camera whose pictures are in a file, which says how many there should be."""
+
+    @property
+    def missing(self) -> str:
+        """After the last picture: what of the recording could not be read, in one line; empty where all of it was."""
+
+
+def missing_in(camera: CameraPort) -> str:
+    """What of a recording could not be read, in one line; empty where all of it was, and for cameras that record nothing."""
+    return camera.missing if isinstance(camera, Recording) else ""
 
 
 def open_camera(spec: str, setup: Setup | None) -> CameraPort:
