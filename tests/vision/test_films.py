@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import cv2
-import numpy as np
 import pytest
 
 from table.errors import InputError
@@ -136,28 +135,3 @@ def test_a_film_with_a_hole_goes_on_after_it_and_says_so(tmp_path, name, fourcc)
 def test_the_size_of_a_film_is_that_of_its_sensor(tmp_path):
     with pytest.raises(InputError, match=r"expected 96 x 80 px as table\.json says, got 80 x 96 px"):
         open_camera(f"video:{film(tmp_path / 'a.mp4', size=(HEIGHT, WIDTH))}", SETUP)
-
-
-def test_pictures_that_become_another_size_are_refused(tmp_path, monkeypatch):
-    """As in a recording of a stream whose camera was set otherwise in between."""
-
-    class Changing:
-        def __init__(self, path, backend):
-            self.capture, self.read_ = CAPTURE(path, backend), 0
-
-        def __getattr__(self, name):
-            return getattr(self.capture, name)
-
-        def read(self):
-            done, image = self.capture.read()
-            self.read_ += 1
-            return done, np.zeros((40, 60, 3), np.uint8) if self.read_ == 3 else image
-
-    CAPTURE = cv2.VideoCapture
-    path = film(tmp_path / "a.mp4")
-    monkeypatch.setattr(cv2, "VideoCapture", Changing)
-    camera = open_camera(f"video:{path}", SETUP)
-    assert camera.read() is not None
-    assert camera.read() is not None
-    with pytest.raises(InputError, match=r"a\.mp4: expected 96 x 80 px as table\.json says, got 60 x 40 px"):
-        camera.read()

@@ -13,7 +13,7 @@ SOURCES = {
     "picamera": "vision.cameras.picamera:open_camera",
     "rpicam": "vision.cameras.rpicam:open_camera",
     "v4l2": "vision.cameras.opencv:open_v4l2",
-    "stream": "vision.cameras.opencv:open_stream",
+    "stream": "vision.cameras.stream:open_camera",
     "video": "vision.cameras.video:open_camera",
     "folder": "vision.cameras.files:open_camera",
     "simulated": "vision.cameras.simulated:open_camera",

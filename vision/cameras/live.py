@@ -45,7 +45,7 @@ class Feed(Protocol):
     """A connection to a device; one thread uses it."""
 
     def picture(self) -> Picture:
-        """The next picture; raises CameraLost."""
+        """The next picture; raises CameraLost, or InputError where the camera's pictures cannot be used."""
 
     def close(self) -> None:
         """Let go of the device."""
@@ -83,6 +83,9 @@ class LiveCamera:
         except CameraLost as error:
             self._drop()
             raise CameraLost(f"{self.name}: {error}") from error
+        except InputError as error:
+            self._drop()
+            raise InputError(f"{self.name}: {error}") from error
         height, width = image.shape[:2]
         if self._setup is not None and (wrong := other_size(width, height, self._setup)):
             self._drop()
@@ -109,7 +112,7 @@ class _Pump:
         self._feed, self._clock = feed, clock
         self._changed = threading.Condition()
         self._newest: tuple[Picture, int] | None = None
-        self._error: CameraLost | None = None
+        self._error: CameraLost | InputError | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
@@ -129,14 +132,14 @@ class _Pump:
         self._thread.join(CLOSING_S)
 
     def _run(self) -> None:
-        error = CameraLost("it was closed")
+        error: CameraLost | InputError = CameraLost("it was closed")
         try:
             while not self._stopping:
                 picture, at_ms = self._feed.picture(), self._clock()
                 with self._changed:
                     self._newest = picture, at_ms
                     self._changed.notify_all()
-        except CameraLost as lost:
+        except (CameraLost, InputError) as lost:
             error = lost
         finally:
             # Where the device is used is where it is let go: some drivers crash when another thread does.

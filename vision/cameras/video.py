@@ -42,7 +42,7 @@ class VideoCamera:
         if not path.is_file():
             raise InputError(f"camera: expected a video file, got {path}")
         self.name = f"video {path.name}"
-        self._path, self._setup = path, setup
+        self._path = path
         index = _index_of(path)
         # FFmpeg takes what stands before a colon for a protocol; a path from the root has nothing before one.
         self._capture = cv2.VideoCapture(str(path.absolute()), cv2.CAP_FFMPEG)
@@ -51,7 +51,9 @@ class VideoCamera:
                 raise InputError(f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read")
             orientation = setup.camera.orientation if setup is not None else "sensor"
             self._turn = take_unturned(self._capture, index.mirrored, orientation, str(path))
-            self._check_size(*(int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)))
+            width, height = (int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+            if setup is not None and (wrong := other_size(width, height, setup)):
+                raise InputError(f"{path}: {wrong}")
         except InputError:
             self._capture.release()
             raise
@@ -80,14 +82,13 @@ class VideoCamera:
         return ""
 
     def read(self) -> Frame | None:
-        """The next frame that can be decoded; None after the last.  Raises InputError where pictures become another size."""
+        """The next frame that can be decoded; None after the last."""
         if self._closed:
             raise ValueError("the camera was closed")
         image = self._next_picture()
         if image is None:
             self._ended = True
             return None
-        self._check_size(image.shape[1], image.shape[0])
         # Some files give no times, or the same twice: time goes on by a millisecond at least.
         at_ms = max(self._at_ms + 1, round(self._capture.get(cv2.CAP_PROP_POS_MSEC)))
         self._gap_ms = max(self._gap_ms, at_ms - self._at_ms if self._seq else 0)
@@ -111,10 +112,6 @@ class VideoCamera:
             if not self._seq < self._count:
                 return None
         return None
-
-    def _check_size(self, width: int, height: int) -> None:
-        if self._setup is not None and (wrong := other_size(width, height, self._setup)):
-            raise InputError(f"{self._path}: {wrong}")
 
 
 def take_unturned(capture: cv2.VideoCapture, mirrored: bool, orientation: Orientation, where: str) -> bool:
