@@ -139,6 +139,8 @@ def _frames(folder: Path | None, spec: str | None, lens: Lens) -> dict[str, Imag
         raise InputError("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")
     if folder is not None:
         return read_frames(folder, lens)
+    if lens.orientation == "upright" and str(spec).startswith(("video:", "folder:")):
+        raise InputError(f"--camera: expected --from FOLDER with a lens for upright pictures, got {spec}, which is read as the sensor wrote it")
     lacking = ""
 
     def shows_all(image: Image) -> bool:

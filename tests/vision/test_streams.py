@@ -233,17 +233,22 @@ def test_a_camera_without_tls_is_said(phone):
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")
-def test_a_certificate_that_nobody_vouches_for_is_said(tmp_path):
+def test_a_certificate_that_nobody_vouches_for_is_said_and_can_be_named(tmp_path, monkeypatch):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=phone", "-keyout", key, "-out", certificate]
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run([*words, "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server = Server(("127.0.0.1", 0), Phone)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
-        said = reason(f"https://127.0.0.1:{server.server_port}/video")
+        address = f"https://127.0.0.1:{server.server_port}/video"
+        said = reason(address)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        camera = open_camera(f"stream:{address}", SETUP)
+        assert camera.read().image.shape == (HEIGHT, WIDTH, 3)
+        camera.close()
     finally:
         server.shutdown()
         server.server_close()
