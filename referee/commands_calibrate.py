@@ -24,12 +24,13 @@ from referee.commands_calibrate_check import check
 from referee.commands_calibrate_colours import colours
 from referee.commands_calibrate_table import frame, printed, recheck, restore, table
 from referee.commands_pages import page_options, served
+from referee.frames import AnnouncedCamera
 from referee.guides import LensGuide
 from referee.live_lens import Terminal, take_views
 from referee.settings import complain
 from referee.shown import fine_margin
 from table.errors import InputError
-from vision.cameras import missing_in, open_camera
+from vision.cameras import open_camera
 from vision.pictures import check_picture_path, write_picture
 from webui import create_lens_app
 
@@ -113,12 +114,11 @@ def _check_source(folder: Path | None, spec: str | None, keep: Path | None, know
 def _taken(spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None) -> Views:
     """Views taken now, guided on a page or in the terminal."""
     first_lens = (lambda size: known_lens(known, size)) if known else None
-    with closing(open_camera(spec, None)) as camera:
-        with nullcontext(guide) if guide else Terminal(Console(stderr=True)) as screen:
-            views = take_views(camera, target, screen, first_lens, keep)
-        if missing := missing_in(camera):
-            complain(missing)
-    return views
+    with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
+        if guide:
+            return take_views(camera, target, guide, first_lens, keep)
+        with Terminal(Console(stderr=True)) as terminal:
+            return take_views(camera, target, terminal, first_lens, keep)
 
 
 def _target(name: str, corners: str | None, square_mm: float | None) -> Target:

@@ -24,7 +24,7 @@ from referee.commands_pages import LAST_LOOK_S, address_for_others, address_opti
 from referee.companion import Companion
 from referee.events import SessionStarted
 from referee.folders import codes_path, log_path, ready_folder
-from referee.frames import kept_jpeg
+from referee.frames import AnnouncedCamera, kept_jpeg
 from referee.garbage import short_collections
 from referee.log import Log
 from referee.loop import Referee
@@ -42,7 +42,7 @@ from referee.stopping import stopped_by_one_signal
 from referee.story import Stories
 from table.errors import InputError
 from table.setup import Setup, load_table
-from vision.cameras import CameraPort, missing_in, open_camera
+from vision.cameras import CameraPort, open_camera
 from vision.cameras.files import read_image
 from vision.cameras.simulated import real_time
 from vision.watch import Watch
@@ -89,7 +89,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
         eyes = Referee(camera, setup, Watch(), session, table.empty if table else None, dice=dice_corner_watch(setup))
-        _referee(session, eyes, camera, listening, rig, access, log.path)
+        _referee(session, eyes, listening, rig, access, log.path)
 
 
 @click.command()
@@ -132,7 +132,7 @@ def play(
     with ExitStack() as stack:
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
-        camera = None if set_up else stack.enter_context(closing(open_camera(spec, setup)))  # before anything is written
+        camera = None if set_up else stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))  # before anything is written
         log = stack.enter_context(closing(Log(log_path(ready_folder(data)))))
         access = Access(Codes(codes_path(data)))
         choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {})
@@ -142,7 +142,7 @@ def play(
             started = _chosen(listening, table, access)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
-            camera = stack.enter_context(closing(open_camera(spec, setup)))
+            camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
         if resume is None:
             session = Session.begin(log, started or _opening(choice, setup, camera), empty_jpeg=kept_jpeg(reference) if reference else None)
         else:
@@ -151,7 +151,7 @@ def play(
         setup = as_played(setup, session.ledger.started.rulings)
         watch = TableWatch(setup, table_path, recheck, redo)
         eyes = Referee(camera, setup, Watch(), session, reference, table=watch, dice=dice_corner_watch(setup))
-        _referee(session, eyes, camera, listening, rig, access, log.path)
+        _referee(session, eyes, listening, rig, access, log.path)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
@@ -184,7 +184,7 @@ def _devices(rig: Rig) -> dict[str, str]:
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
-def _referee(session: Session, referee: Referee, camera: CameraPort, listening: socket.socket, rig: Rig, access: Access, log: Path) -> None:
+def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access, log: Path) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -194,8 +194,6 @@ def _referee(session: Session, referee: Referee, camera: CameraPort, listening: 
     def work() -> None:
         try:
             referee.run()
-            if missing := missing_in(camera):
-                complain(missing)
         except Exception as error:
             failed.append(error)
             click.echo(f"rinkside: the referee had to stop: {error}", err=True)

@@ -26,7 +26,7 @@ from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
 from table.setup import load_table
-from vision.cameras import missing_in, open_camera
+from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.watch import Watch
 
@@ -61,25 +61,21 @@ def referee(
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.  Exit code 3: not all
-    of a recording could be read.
+    Recordings are refereed on their own clock and end with their last frame, with exit code 3 if not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
     setup = as_played(load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
-        camera = stack.enter_context(closing(open_camera(spec, setup)))
+        camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
-        path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
-        log = stack.enter_context(closing(Log(path)))
+        log = stack.enter_context(closing(Log(log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite")))
         people, now = parse_names(names) if names else {}, datetime.now(UTC)
         started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
-        told = AnnouncedCamera(camera, complain)
-        loop = Referee(told, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
-
+        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
         stopped = threading.Event()
 
         def work() -> None:
@@ -107,16 +103,14 @@ def referee(
         worker.result()
         for record in session.records(printed):
             _print(record, as_json)
-        _say_missing(missing_in(camera), as_json)
+        if camera.missing:
+            _end_incomplete(camera.missing, as_json)
 
 
-def _say_missing(missing: str, as_json: bool) -> None:
-    """Say what of a recording could not be read, and end with exit code 3; nothing where all of it was."""
-    if not missing:
-        return
+def _end_incomplete(missing: str, as_json: bool) -> None:
+    """End with exit code 3, as not all of a recording could be read."""
     if as_json:
         click.echo(json.dumps({"incomplete": missing}, ensure_ascii=False))
-    complain(missing)
     raise click.exceptions.Exit(INCOMPLETE)
 
 

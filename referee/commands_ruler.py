@@ -11,10 +11,11 @@ import click
 
 from referee.commands_measure import aimed
 from referee.commands_pages import address_options, url
+from referee.frames import AnnouncedCamera
 from referee.ruler import Ruler
 from referee.settings import complain
 from table.setup import load_table
-from vision.cameras import missing_in, open_camera
+from vision.cameras import open_camera
 from vision.cameras.files import read_image
 from vision.watch import Watch
 from webui import create_ruler_app
@@ -31,13 +32,11 @@ def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, h
     """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
     setup = aimed(load_table(table_path), target)
     reference = read_image(empty, setup) if empty else None
-    with closing(listen(host, port)) as listening, closing(open_camera(spec, setup)) as camera:
+    with closing(listen(host, port)) as listening, closing(AnnouncedCamera(open_camera(spec, setup), complain)) as camera:
         measuring = Ruler(camera, setup, Watch(), reference)
         with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
             click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()
-                if missing := missing_in(camera):
-                    complain(missing)
                 # The last picture of a recording stays to be looked at.
                 threading.Event().wait()

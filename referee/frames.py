@@ -8,7 +8,7 @@ from threading import Event
 
 from table.errors import InputError
 from table.setup import Setup
-from vision.cameras import CameraLost, CameraPort, open_camera
+from vision.cameras import CameraLost, CameraPort, missing_in, open_camera
 from vision.cameras.files import encode_jpeg
 from vision.frame import Frame, Image
 
@@ -40,28 +40,37 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
 
 
 class AnnouncedCamera:
-    """A camera like the one it is made of; why it gives no pictures is told to people, once for each reason."""
+    """A camera like the one it is made of; why it gives no pictures, and what of a recording is missing, is told to people."""
 
     def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
+        """`tell` gets a sentence, once for each reason."""
         self.name, self.simulated = camera.name, camera.simulated
         self._camera, self._tell = camera, tell
         self._told = ""
 
+    @property
+    def missing(self) -> str:
+        """As the camera has it."""
+        return missing_in(self._camera)
+
     def read(self) -> Frame | None:
-        """As the camera does; CameraLost is told before it is raised."""
+        """As the camera does."""
         try:
             frame = self._camera.read()
         except CameraLost as error:
-            if str(error) != self._told:
-                self._told = str(error)
-                self._tell(f"the camera is lost ({error}); trying again")
+            self._say(f"the camera is lost ({error}); trying again")
             raise
-        self._told = ""
+        self._say("" if frame is not None else self.missing)
         return frame
 
     def close(self) -> None:
         """As the camera does."""
         self._camera.close()
+
+    def _say(self, said: str) -> None:
+        if said and said != self._told:
+            self._tell(said)
+        self._told = said
 
 
 def take_pictures(spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None) -> list[Image]:
