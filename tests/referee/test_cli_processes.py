@@ -16,12 +16,15 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.simulated_table import demo_setup
 from table.setup import save_table
+from tests.vision.films import film, zeroed
+from tests.vision.test_cameras import jpeg
 
 RINKSIDE = [sys.executable, "-c", "from referee.cli import main; main()"]
 WAIT_S = 120
@@ -174,3 +177,19 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
     assert result.returncode == 2
     assert "No space left on device" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_nobody_but_rinkside_says_what_is_wrong_with_pictures_and_films(tmp_path: Path) -> None:
+    """FFmpeg, libjpeg and libpng write to stderr by themselves, behind Python's back."""
+    lens = msgspec.structs.replace(demo_setup().camera, width=96, height=80, matrix=((90.0, 0.0, 48.0), (0.0, 90.0, 40.0), (0.0, 0.0, 1.0)))
+    save_table(msgspec.structs.replace(demo_setup(), camera=lens), tmp_path / "table.json")
+    table = ["--table", tmp_path / "table.json"]
+    damaged = zeroed(film(tmp_path / "game.mp4", frames=60), 0.4, 0.5)
+    refereed = run("referee", *table, "--camera", f"video:{damaged}", "--players", "red,blue")
+    assert (refereed.returncode, len(refereed.stderr.splitlines())) == (3, 1), refereed.stderr
+    assert "game.mp4: expected 60 pictures, as the film says, could read" in refereed.stderr
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(jpeg()[:-90] + jpeg()[-2:])
+    measured = run("observe", photo, *table)
+    assert (measured.returncode, len(measured.stderr.splitlines())) == (2, 1), measured.stderr
+    assert "photo.jpg: expected a whole picture" in measured.stderr
