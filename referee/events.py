@@ -272,8 +272,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """An event in its place in the log.
 
     `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session` is the seq of the
-    session's first record; `at_ms` is the clock of the camera; `frame` says whether a picture is kept with it
-    (`Log.frame(seq)`).
+    session's first record; `at_ms` is the time that people read, the wall clock or a recording's own, and may go back where the
+    clock was set; `frame` says whether a picture is kept with it (`Log.frame(seq)`).
     """
 
     seq: int

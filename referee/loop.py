@@ -180,12 +180,12 @@ class Referee:
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
         self._hear(frame.at_ms)
-        self._session.tick(frame.at_ms)
+        self._session.tick(frame.shown_ms)
         seen = self._observe(frame, self._setup, self._reference)
         self._picture.show(frame)
         with self._changed:
             readable = self._latest.observation if isinstance(seen, Unusable) else seen
-            self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
+            self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.shown_ms, observation=readable)
         if isinstance(seen, Unusable):
             self._settle.disturb()
             self._stir()

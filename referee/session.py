@@ -116,7 +116,10 @@ class Session:
             return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the camera's time; records are stamped with it."""
+        """Tell the session the time that people read (`Frame.shown_ms`); records are stamped with it.
+
+        It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration is computed from it.
+        """
         with self._changed:
             self._at_ms = at_ms
 
