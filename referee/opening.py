@@ -63,9 +63,14 @@ def reopened(log: Log, number: int, setup: Setup, camera: str, at: datetime, emp
     """
     session = Session.reopen(log, number)
     _check_players(session.ledger.players, setup)
-    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
-    session.append(Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version), empty_jpeg)
+    session.append(reopening(setup, camera, at), empty_jpeg)
     return session
+
+
+def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
+    """The fact that a session goes on; `camera` and `at` as in `opening`, `said` as in `Reopened`."""
+    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
+    return Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version, said=said)
 
 
 def _check_players(players: Sequence[str], setup: Setup) -> None:

@@ -62,7 +62,7 @@ class Film:
         self.clocks.queue.put(True)
         return self.camera.read()
 
-    def observe(self, frame, setup, reference=None):
+    def observe(self, frame, *_):
         return replace(self.shown[frame.seq], frame_seq=frame.seq, at_ms=frame.at_ms)
 
     def close(self):

@@ -20,6 +20,9 @@ SOURCES = {
 }
 """Name before the colon, and the module and function (argument, setup) that make that camera."""
 
+RECORDINGS = ("video", "folder")
+"""Sources that give the same pictures whenever they are read."""
+
 
 def other_size(width: int, height: int, setup: Setup) -> str:
     """What is wrong with pictures of a size that is not the table's; empty where it is."""
