@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from hardware.rig import Rig
 from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
 from referee.frames import kept_jpeg
@@ -80,34 +81,38 @@ def referee(
         keeps = session if recorded else PatientSession(session, live, stopping, complain)
         maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
         supervisor = Supervisor(maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain)
+        _referee(stack, session, supervisor, rig, as_json)
 
-        stopped = threading.Event()
 
-        def work() -> None:
-            try:
-                supervisor.run()
-                session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
-            finally:
-                session.close()
+def _referee(stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool) -> None:
+    """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
+    stopped = threading.Event()
 
-        companion = Companion(rig, session, supervisor, setup.board, complain)
-        companion.start()
-        stack.callback(companion.stop)
-        stack.enter_context(short_collections())
-        stack.enter_context(stopped_by_one_signal())
-        worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
-        stack.callback(supervisor.stop)
-        printed = 0
+    def work() -> None:
         try:
-            for record in session.subscribe():
-                _print(record, as_json)
-                printed = record.seq
-        except KeyboardInterrupt:
-            stopped.set()
-            supervisor.stop()
-        worker.result()
-        for record in session.records(printed):
+            supervisor.run()
+            session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
+        finally:
+            session.close()
+
+    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    companion.start()
+    stack.callback(companion.stop)
+    stack.enter_context(short_collections())
+    stack.enter_context(stopped_by_one_signal())
+    worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
+    stack.callback(supervisor.stop)
+    printed = 0
+    try:
+        for record in session.subscribe():
             _print(record, as_json)
+            printed = record.seq
+    except KeyboardInterrupt:
+        stopped.set()
+        supervisor.stop()
+    worker.result()
+    for record in session.records(printed):
+        _print(record, as_json)
 
 
 def _print(record: Record, as_json: bool) -> None:

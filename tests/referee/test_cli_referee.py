@@ -58,7 +58,7 @@ def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previou
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
@@ -161,7 +161,7 @@ def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pyt
         return observe(frame, setup, reference)
 
     before = len(gc.get_objects())
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_count)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_count)
     assert referee(folder, "--json").exit_code == 0
     assert max(through) < before / 5
     assert gc.get_freeze_count() == 0
@@ -184,7 +184,7 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
     usual = Referee.stop
     monkeypatch.setattr(Referee, "stop", stop)
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_wait)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
     with LogReader(folder / "log.sqlite") as log:

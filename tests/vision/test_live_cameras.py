@@ -83,33 +83,6 @@ def test_a_camera_that_gives_nothing_is_lost():
         camera.read()
 
 
-def test_a_driver_that_fails_in_a_way_of_its_own_has_lost_the_camera():
-    """Neither the thread that reads the device nor the referee ends because of it."""
-    feeds = Scripted(ValueError("no such\ncontrol")), Scripted(bright(20))
-    camera = live(*feeds)
-    with pytest.raises(CameraLost, match="test camera: ValueError: no such control"):
-        camera.read()
-    assert feeds[0].closed.wait(5)
-    assert camera.read().image[0, 0, 0] == 20
-    camera.close()
-
-
-def test_a_device_that_cannot_be_reached_or_closed_is_told_of():
-    class Stuck(Scripted):
-        def close(self):
-            raise OSError("it hangs")
-
-    def connect():
-        return feeds.pop(0)()
-
-    feeds = [lambda: {}["device"], lambda: Stuck(CameraLost("the cable is out"))]
-    camera = LiveCamera("test camera", connect, SETUP)
-    with pytest.raises(CameraLost, match="test camera: KeyError: 'device'"):
-        camera.read()
-    with pytest.raises(CameraLost, match=r"the cable is out; it could not be closed \(OSError: it hangs\)"):
-        camera.read()
-
-
 def test_pictures_of_another_size_are_refused():
     camera = live(Scripted(np.zeros((40, 60, 3), np.uint8)))
     with pytest.raises(InputError, match=r"expected 96 x 80 px as table\.json says, got 60 x 40 px"):
