@@ -120,6 +120,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
     type=click.IntRange(1),
     help="Go on with a session of the log, ended or cut off, as it was begun.",
 )
+@click.option("--new-lens", is_flag=True, help="With --resume: go on although the lens is another one than before.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
 @click.option("--set-up", is_flag=True, help="Choose game, players, names and options on a page before it begins.")
@@ -134,6 +135,7 @@ def play(
     game: str,
     players: str | None,
     resume: int | None,
+    new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
     set_up: bool,
@@ -141,6 +143,8 @@ def play(
     """Referee a game on a real table, with its panel in the browser."""
     if set_up and resume is not None:
         raise InputError("--set-up: expected a session that begins; one that is resumed is played on as it was begun")
+    if new_lens and resume is None:
+        raise InputError("--new-lens: expected --resume SESSION with it; a session that begins has no other lens")
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
@@ -161,7 +165,7 @@ def play(
         if resume is None:
             session = Session.begin(log, started or _opening(choice, setup, camera), empty_jpeg=kept_jpeg(reference) if reference else None)
         else:
-            session = reopened(log, resume, setup, camera.name, datetime.now(UTC), kept_jpeg(reference) if reference else None)
+            session = reopened(log, resume, setup, camera.name, datetime.now(UTC), kept_jpeg(reference) if reference else None, new_lens)
         stack.enter_context(closing(session))
         setup = as_played(setup, session.ledger.started.rulings)
         live, stopping = LiveState(), Event()
