@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import queue
+import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -133,3 +135,23 @@ def test_records_show_the_wall_clock_and_keep_their_order(session, seen, red, bl
     first, second = (record for record in session.records() if isinstance(record.event, Ruled))
     assert first.seq < second.seq
     assert (first.at_ms, second.at_ms) == (NIGHT_MS + 750, NIGHT_MS + 1500 + BACK_MS)
+
+
+WALL_CLOCKS = re.compile(r"\btime\.time(_ns)?\(|\bdatetime\.now\(|\bdatetime\.today\(|\bdate\.today\(")
+FOR_PEOPLE = {
+    "referee/commands_play.py": "when a session began or went on",
+    "referee/commands_referee.py": "when a session began",
+    "referee/preparing.py": "when cards or colours were measured",
+    "referee/referee_maker.py": "when a session went on",
+    "vision/cameras/live.py": "the time of day of a picture",
+    "vision/cameras/simulated.py": "where a made-up clock starts, which then runs monotonically",
+}
+
+
+def test_the_wall_clock_is_read_only_where_people_read_it():
+    root = Path(__file__).parents[2]
+    rooms = ("table", "vision", "calibration", "engines", "hardware", "referee", "webui")
+    paths = (path for room in rooms for path in (root / room).rglob("*.py"))
+    reading = {path.relative_to(root).as_posix() for path in paths if WALL_CLOCKS.search(path.read_text(encoding="utf-8"))}
+    assert reading <= FOR_PEOPLE.keys()
+    assert "vision/cameras/live.py" in reading
