@@ -201,7 +201,7 @@ def _sentence(document: dict[str, Any]) -> str:
         case "session_started" | "game_started":
             said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
         case "reopened":
-            said = "Rinkside was started again and goes on with the session"
+            said = document["said"] or "Rinkside was started again and goes on with the session"
         case "session_ended":
             said = document["reason"]
         case _:

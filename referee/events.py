@@ -42,15 +42,17 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
-    """The program was started again and goes on with the session; the referee remembers no table that it saw before.
+    """The program, or only its referee, began again and goes on with the session; it remembers no table that it saw before.
 
-    The fields are as in `SessionStarted`, and count from here on.
+    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what is not as it was: that the referee had
+    failed, or that people go on with another lens; empty otherwise, and in logs of before 0.2.
     """
 
     camera: str = ""
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
+    said: str = ""
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
@@ -272,8 +274,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """An event in its place in the log.
 
     `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session` is the seq of the
-    session's first record; `at_ms` is the clock of the camera; `frame` says whether a picture is kept with it
-    (`Log.frame(seq)`).
+    session's first record; `at_ms` is the time that people read, the wall clock or a recording's own, and may go back where the
+    clock was set; `frame` says whether a picture is kept with it (`Log.frame(seq)`).
     """
 
     seq: int

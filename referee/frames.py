@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from threading import Event
 
+from referee.log import LogFailed
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import CameraLost, CameraPort, missing_in, open_camera
@@ -20,10 +21,15 @@ KEPT_QUALITY = 95
 """Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
 
+class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program
+    """What the camera or recorded inputs give cannot be used, and would be the same if it were tried again."""
+
+
 def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]) -> Iterator[Frame]:
     """Every frame until the camera has no more, or `stopping` is set.
 
-    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.
+    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.  Raises CannotGoOn for a picture that
+    cannot be used.
     """
     lost = 0
     while not stopping.is_set():
@@ -33,6 +39,10 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
             lose(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
             lost += 1
             continue
+        except LogFailed:
+            raise  # of simulated players, who speak while they are looked at
+        except InputError as error:
+            raise CannotGoOn(str(error)) from error
         if frame is None:
             return
         lost = 0

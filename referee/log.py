@@ -311,7 +311,7 @@ class Log(LogReader):
 def _claim(path: Path) -> int:
     """Hold the right to write; the kernel gives it back however the process ends.
 
-    A file of its own: closing any handle to the database itself would drop SQLite's own locks on it.
+    A file of its own: closing any handle to the database itself would drop SQLite's own locks on it.  It holds the number of the process.
     """
     try:
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -320,8 +320,14 @@ def _claim(path: Path) -> int:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        pid = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
         os.close(handle)
-        raise InputError(f"{path}: another Rinkside is writing this log; stop that one, or give this one a log of its own") from error
+        other = f"another Rinkside (process {pid})" if pid.isdecimal() else "another Rinkside"
+        raise InputError(f"{path}: {other} is writing this log; stop that one, or keep this log elsewhere: --data FOLDER, or --log FILE") from error
+    # Only for that message: on a full disk it does without the number.
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
     return handle
 
 

@@ -116,7 +116,10 @@ class Session:
             return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the camera's time; records are stamped with it."""
+        """Tell the session the time that people read (`Frame.shown_ms`); records are stamped with it.
+
+        It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration is computed from it.
+        """
         with self._changed:
             self._at_ms = at_ms
 
@@ -139,13 +142,23 @@ class Session:
         if hasattr(event, "state"):
             event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
+        self._publish(record)
+        return record
+
+    def _publish(self, record: Record) -> None:
+        """Show a record that is on disk."""
         ledger = apply(self._ledger, record)
         with self._changed:
             self._ledger = ledger
             self._records.append(record)
             self._seen = record if shows_table(record) else self._seen
             self._changed.notify_all()
-        return record
+
+    def catch_up(self) -> None:
+        """Take in what is on the log and was not shown, as something failed in between; everybody sees it now.  Raises InputError."""
+        with self._writing:
+            for record in self._log.records(self.id, self._ledger.seq):
+                self._publish(record)
 
     def command(self, command: Command) -> Record:
         """Do what people say; raises InputError where it cannot be done now, in one line for them."""

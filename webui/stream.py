@@ -32,7 +32,7 @@ WRITTEN_KEPT = 4 * MOST_RECORDS
 def moment(live: LivePort) -> dict[str, Any]:
     """What the referee does now, as plain data: in the state, and told as `live`."""
     now = live.latest
-    names = ("status", "said", "frame_seq", "at_ms", "moved", "held")
+    names = ("status", "said", "frame_seq", "at_ms", "moved", "held", "trouble")
     return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
 
 

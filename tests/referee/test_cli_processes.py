@@ -149,7 +149,92 @@ def test_a_second_demo_on_the_same_log_is_refused(demo: subprocess.Popen[str], t
     demo.stdout.readline()
     result = run("demo", "--port", "0", "--data", tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert "log.sqlite" in result.stderr
+    assert f"log.sqlite: another Rinkside (process {demo.pid}) is writing this log" in result.stderr
+    assert "--data FOLDER" in result.stderr
+
+
+def test_demos_play_beside_each_other_and_leave_nothing_behind(tmp_path: Path) -> None:
+    """A simulated game is no game of the user's: neither its log nor its codes stay."""
+    (tmp_path / "tmp").mkdir()
+    own = {"XDG_DATA_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
+    save_table(demo_setup(), tmp_path / "table.json")
+    looking = ["play", "--table", str(tmp_path / "table.json"), "--camera", "simulated:7"]
+    games = [
+        subprocess.Popen([*RINKSIDE, *words, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
+        for words in (["demo", "--seed", "3"], ["demo", "--seed", "4", "--game", "zamboni_wars"], looking)
+    ]
+    try:
+        for game in games:
+            assert game.stdout is not None
+            assert game.stdout.readline().startswith("The panel is on ")
+        assert len(list((tmp_path / "tmp").iterdir())) == len(games)
+    finally:
+        for game in games:
+            game.send_signal(signal.SIGINT)
+        ends = [(*game.communicate(timeout=WAIT_S), game.returncode) for game in games]
+    assert [(errors, code) for _, errors, code in ends] == [("", 0)] * len(games)
+    assert not (tmp_path / "home").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+FAILING = """
+import itertools, sys
+from vision import watch
+turns, look = itertools.count(), watch.Watch.__call__
+def failing(self, *words):
+    if eval(sys.argv[1], {"turn": next(turns)}):
+        raise KeyError("no such piece")
+    return look(self, *words)
+watch.Watch.__call__ = failing
+from referee.cli import main
+main(sys.argv[2:])
+"""
+
+
+def failing_demo(fails: str, folder: Path) -> subprocess.Popen[str]:
+    """A demo whose eyes fail at those turns."""
+    words = [sys.executable, "-c", FAILING, fails, "demo", "--port", "0", "--seed", "3", "--data", str(folder)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def code_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Where the panel is, and the host's code."""
+    assert process.stdout is not None
+    url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+    return url, next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+
+
+def test_a_referee_that_fails_goes_on_and_the_panel_tells(tmp_path: Path) -> None:
+    process = failing_demo("turn == 8", tmp_path)
+    try:
+        url, code = code_of(process)
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("rinkside: the referee failed (KeyError: 'no such piece', <string>:7) and begins again from the log")
+        seen = (json.loads(sent(f"{url}/api/v1/state", code)) for _ in range(100_000))
+        assert any(state["verdicts"] and not state["live"]["trouble"] for state in seen), "it rules, and then all is well"
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_a_referee_that_fails_again_and_again_is_halted_and_the_panel_stays(tmp_path: Path) -> None:
+    process = failing_demo("turn >= 8", tmp_path)
+    try:
+        url, code = code_of(process)
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(3)]
+        assert "failed 3 times within a minute (KeyError: 'no such piece') and was halted" in lines[2]
+        live = json.loads(sent(f"{url}/api/v1/state", code))["live"]
+        assert live["status"] == "ended"
+        assert "was halted" in live["said"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, errors) == (2, "")
+    shown = run("log", "show", "1", "--log", tmp_path / "log.sqlite")
+    assert (shown.returncode, shown.stdout.count("reopened")) == (0, 2)
 
 
 def test_version_and_help_load_nothing_heavy() -> None:

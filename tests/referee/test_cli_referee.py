@@ -59,7 +59,7 @@ def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previou
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
@@ -132,6 +132,37 @@ def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(fo
     assert "000002750.jpg" in result.stderr
 
 
+def fails(monkeypatch: pytest.MonkeyPatch, *at_ms: int) -> None:
+    """Eyes that fail at these pictures, with what no code expects."""
+
+    def look(frame: Frame, *_: object) -> Observation:
+        if frame.at_ms in at_ms:
+            raise ZeroDivisionError("no such table")
+        return observe(frame, SETUP)
+
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: look)
+
+
+def test_a_referee_that_fails_in_the_middle_rules_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [json.loads(line)["code"] for line in referee(folder, "--json").stdout.splitlines()]
+    fails(monkeypatch, 2750)
+    result = referee(folder, "--json")
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1)
+    assert "rinkside: the referee failed (ZeroDivisionError: no such table, test_cli_referee.py:" in result.stderr
+    assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == expected
+
+
+def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails(monkeypatch, 2750, 3000, 3250)
+    result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
+    assert (result.exit_code, len(result.stdout.splitlines())) == (2, 2)
+    *failed, halted = result.stderr.splitlines()
+    assert len(failed) == 2
+    assert "failed 3 times within a minute (ZeroDivisionError: no such table) and was halted" in halted
+    with LogReader(folder / "log.sqlite") as log:
+        assert [type(record.event).__name__ for record in log.records()] == ["SessionStarted", "Ruled", "Ruled", "Reopened", "Reopened"]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -180,7 +211,7 @@ def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pyt
         return observe(frame, setup, reference)
 
     before = len(gc.get_objects())
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_count)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_count)
     assert referee(folder, "--json").exit_code == 0
     assert max(through) < before / 5
     assert gc.get_freeze_count() == 0
@@ -203,7 +234,7 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
     usual = Referee.stop
     monkeypatch.setattr(Referee, "stop", stop)
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_wait)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
     with LogReader(folder / "log.sqlite") as log:

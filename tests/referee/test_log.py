@@ -93,7 +93,7 @@ def test_a_log_is_reopened_as_it_was(tmp_path):
 
 
 def test_a_second_writer_is_refused(log):
-    with pytest.raises(InputError, match="another Rinkside is writing this log") as error:
+    with pytest.raises(InputError, match=rf"another Rinkside \(process {os.getpid()}\) is writing this log") as error:
         Log(log.path)
     one_line(error, log.path)
     log.append(STARTED, 0)

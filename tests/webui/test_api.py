@@ -25,7 +25,7 @@ def refused(answer, status, code):
 
 def test_state_is_the_session_s_view_and_the_moment(client, session):
     state = client.get("/api/v1/state").get_json()
-    moment = {"status": "waiting", "said": "Waiting for blue's throw.", "frame_seq": 88, "at_ms": 22_000, "moved": [], "held": False}
+    moment = {"status": "waiting", "said": "Waiting for blue's throw.", "frame_seq": 88, "at_ms": 22_000, "moved": [], "held": False, "trouble": ""}
     assert state.pop("live") == moment | {"pointed": {"question": 0, "label": ""}}
     assert state == json.loads(json.dumps(session.view()))
 

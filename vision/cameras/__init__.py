@@ -20,6 +20,9 @@ SOURCES = {
 }
 """Name before the colon, and the module and function (argument, setup) that make that camera."""
 
+RECORDINGS = ("video", "folder")
+"""Sources that give the same pictures whenever they are read."""
+
 
 def other_size(width: int, height: int, setup: Setup) -> str:
     """What is wrong with pictures of a size that is not the table's; empty where it is."""
@@ -54,7 +57,8 @@ class CameraPort(Protocol):
     def read(self) -> Frame | None:
         """The next frame, or None when there will be no more (the end of a folder).
 
-        `Frame.seq` counts from 0; `Frame.at_ms` is the camera's clock: live cameras count from the epoch (UTC).
+        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with the monotonic clock, and
+        with the wall clock (`Frame.utc_ms`) for people to read.
         Raises CameraLost, after which reading again tries to reach the camera again; the caller does the waiting.
         """
 
