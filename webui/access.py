@@ -8,7 +8,7 @@ import math
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, assert_never
@@ -17,15 +17,15 @@ import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
+from referee.secret import Touched
 from webui.codes import Codes, plain
 from webui.guard import Refusal
+from webui.ports import SessionPort
 
 Role = Literal["host", "player", "spectator"]
 
 WINDOW_S, MOST_WRONG, MOST_WRONG_OF_ALL = 60.0, 5, 30
 """So many wrong codes from one address, or from all, within the window: then no code is looked at until the window has moved on."""
-IN_SECRET = ("vote_value", "vote_suit")
-"""What a player says in secret: nobody else says it for a seat that somebody holds, the host included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,38 +128,45 @@ class Access:
             return None
 
 
-def allowed(visitor: Visitor, command: Command, view: Mapping[str, Any], held: Mapping[str, str]) -> Command:
-    """The command as this visitor may give it, now that the session is as `view` says; raises Refusal where they may not.
+def allowed(visitor: Visitor, command: Command, session: SessionPort, held: Collection[str]) -> Command:
+    """The command as this visitor may give it now; raises Refusal where they may not.
 
     `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
     """
-    if visitor.role == "host":
-        others = [player for player in _in_secret(command, view) if player in held and player != visitor.seat]
-        if others:
-            said = f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
-            raise Refusal(403, "secret", said)
-        return command
     if visitor.role == "spectator":
         raise Refusal(403, "spectator", "Who watches changes nothing: give the host's code, or the table's and take a seat.")
-    if visitor.seat is None:
-        raise Refusal(403, "no_seat", "Take a seat first: players speak for their own pieces only.")
-    if not _own(visitor.seat, command, view):
-        raise Refusal(403, "not_yours", f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the host.")
-    return msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
+    if visitor.role == "player":
+        view = session.view()
+        if visitor.seat is None:
+            raise Refusal(403, "no_seat", "Take a seat first: players speak for their own pieces only.")
+        if not _own(visitor.seat, command, view):
+            raise Refusal(403, "not_yours", f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the host.")
+        command = msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
+    refuse_others_votes(visitor, session.touched(command), held)
+    return command
 
 
-def sayings(visitor: Visitor, view: Mapping[str, Any], held: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What of the state's `may_say` this visitor may say now."""
+def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
+    """Raises Refusal where a hidden vote of a seat that somebody else holds would be touched, or any would be shown."""
+    others = sorted(player for player in touched.voters if player in held and player != visitor.seat)
+    if others:
+        said = f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
+        raise Refusal(403, "secret", said)
+    if touched.aloud:
+        said = "Votes are secret now, and this would show one: use the buttons for votes, and say other things one at a time."
+        raise Refusal(403, "secret", said)
+
+
+def sayings(visitor: Visitor, session: SessionPort, view: Mapping[str, Any], held: Collection[str]) -> list[dict[str, Any]]:
+    """What of the `may_say` of a view's state this visitor may say now."""
     waits = view["phase"] == "playing"
-    return [one for one in view["state"].get("may_say") or () if waits and _may_hear(visitor, Hear(said=one["said"]), view, held)]
+    return [one for one in view["state"].get("may_say") or () if waits and _may_hear(visitor, Hear(said=one["said"]), session, held)]
 
 
 def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
     """The record of a vote that this player may still change, because nobody has seen it yet."""
-    if view["state"].get("votes", {}).get(seat) != "?":
-        return None
-    votes = (row["seq"] for row in view["verdicts"] if row["code"] == "icefloe.vote" and row["player"] == seat and row["kind"] == "noted")
-    return next(votes, None)
+    record: int | None = view["hidden"].get(seat)
+    return record
 
 
 def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
@@ -179,22 +186,9 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             assert_never(command)
 
 
-def _may_hear(visitor: Visitor, hear: Hear, view: Mapping[str, Any], held: Mapping[str, str]) -> bool:
+def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:
     try:
-        allowed(visitor, hear, view, held)
+        allowed(visitor, hear, session, held)
     except Refusal:
         return False
     return True
-
-
-def _in_secret(command: Command, view: Mapping[str, Any]) -> list[str]:
-    """Whose votes it casts, while they are secret: as the game hears them, or as people write them."""
-    match command:
-        case Hear():
-            player = command.said.get("player")
-            return [player] if isinstance(player, str) and any(name in command.said for name in IN_SECRET) else []
-        case Declare() | Correct():
-            votes = (move.split() for move in command.moves if view["state"].get("phase") == "vote")
-            return [words[1] for words in votes if words[:1] == ["vote"] and len(words) > 1]
-        case _:
-            return []

@@ -88,9 +88,9 @@ def obey(session: SessionPort, document: object) -> Record:
         command = parse_command(document)
     except InputError as error:
         raise Refusal(400, "bad_command", str(error)) from error
-    may = allowed(visitor(), command, session.view(), current_app.extensions["seats"].held())
+    who, seats = visitor(), current_app.extensions["seats"]
     try:
-        return session.command(may)
+        return session.command(command, lambda given: allowed(who, given, session, seats.held()))
     except LogFailed as error:
         raise Refusal(507, "not_kept", str(error)) from error
     except InputError as error:
@@ -102,7 +102,7 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
 
     What is offered agrees with all that came since: while votes are secret it would tell something of them.
     """
-    if "?" in session.view()["state"].get("votes", {}).values():
+    if session.view()["hidden"]:
         raise Refusal(409, "secret", "Votes are secret now: what agrees with them is offered once all have voted.")
     try:
         return session.alternatives(seq)

@@ -83,7 +83,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
-            saying=sayings(visitor(), view, current_app.extensions["seats"].held()),
+            saying=sayings(visitor(), session, view, current_app.extensions["seats"].held()),
             frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 

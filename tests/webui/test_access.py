@@ -35,7 +35,7 @@ COMMANDS = {  # what is sent, and who of host, blue, yellow, a player without a 
     "blue's throw is put on record": ({"command": "declare", "moves": ["throw blue out: yellow 21.60"]}, "host"),
     "the last is undone": ({"command": "undo"}, "host"),
     "one is undone": ({"command": "undo", "record": 16}, "host"),
-    "blue's hidden vote is undone": ({"command": "undo", "record": 15}, "host blue"),
+    "blue's hidden vote is undone": ({"command": "undo", "record": 15}, "blue"),
     "blue's older vote is undone": ({"command": "undo", "record": 11}, "host"),
     "one is corrected": ({"command": "correct", "record": 14, "moves": []}, "host"),
     "blue appeals": ({"command": "appeal", "player": "blue", "record": 16, "reason": "it touches"}, "host blue"),
@@ -51,7 +51,7 @@ COMMANDS = {  # what is sent, and who of host, blue, yellow, a player without a 
 def visitors(app, session, question, as_host, as_player, verdict_row):
     """A browser of each kind; blue's phone has voted, and is asked something."""
     session.shown |= {"question": question, "names": {"blue": "Ann"}}
-    session.shown["state"]["votes"] = {"blue": "?", "yellow": None}
+    session.shown["hidden"] = {"blue": 15}
     votes = [verdict_row(seq, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote") for seq in (15, 11)]
     session.shown["verdicts"][1:1] = votes
     kinds = {seat: as_player(app, seat) for seat in ("blue", "yellow")}
@@ -319,7 +319,7 @@ def test_a_damaged_file_of_codes_is_one_line(tmp_path, text):
 
 def test_a_command_for_a_spectator_is_refused_before_the_session_hears_of_it(session):
     with pytest.raises(Refusal, match="watches"):
-        allowed(Visitor(), Undo(), session.view(), {})
+        allowed(Visitor(), Undo(), session, ())
 
 
 def test_a_session_is_carried_away_by_hosts(session, live, tmp_path, as_host):
