@@ -109,8 +109,8 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
 
 
 def keep(response: AnyResponse, ticket: str) -> AnyResponse:
-    """The response, with a ticket for the browser to keep where no script sees it."""
-    response.set_cookie(COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict")
+    """The response, with a ticket for the browser to keep where no script sees it; over TLS, for TLS only."""
+    response.set_cookie(COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict", secure=request.is_secure)
     return response
 
 
