@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import secrets
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -18,14 +16,14 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from referee.secret import Touched
+from webui.addresses import client_of
 from webui.codes import Codes, plain
 from webui.guard import Refusal
+from webui.guesses import Guesses
 from webui.ports import SessionPort
 
 Role = Literal["host", "player", "spectator"]
 
-WINDOW_S, MOST_WRONG, MOST_WRONG_OF_ALL = 60.0, 5, 30
-"""So many wrong codes from one address, or from all, within the window: then no code is looked at until the window has moved on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ class Access:
 
     def __init__(self, codes: Codes, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` gives seconds that never go back."""
-        self.codes, self._clock = codes, clock
+        self.codes = codes
+        self._guesses = Guesses(clock)
         self._signer = URLSafeSerializer(codes.now.key, salt="rinkside ticket", signer_kwargs={"digest_method": hashlib.sha256})
         self._link = secrets.token_urlsafe(18)
-        self._wrong: deque[tuple[float, str]] = deque()
         self._lock = Lock()
 
     @property
@@ -64,9 +62,11 @@ class Access:
     def enter(self, code: str, address: str, ticket: str = "") -> str:
         """The ticket of somebody at `address` who gave a code, with what their old one was good for.
 
-        Raises Refusal for a wrong code, and for every code while there were too many wrong ones.
+        Raises Refusal for a wrong code, and for every code while there were too many wrong ones from this address.  A browser
+        whose ticket is good is counted for itself: others at its address, such as behind a proxy, do not lock it out.
         """
-        role = self._role_of(code, address)
+        known = self.visitor(ticket).id
+        role = self._role_of(code, f"ticket {known}" if known else client_of(address))
         had = self._read(ticket)
         kept = self.codes.now
         mark = {"host": self._mark(kept.host)} if role == "host" else {"table": self._mark(kept.table)}
@@ -90,29 +90,20 @@ class Access:
         """Who sends this bearer token, a code or a ticket; raises Refusal where it is neither."""
         if (visitor := self.visitor(token)).id:
             return visitor
-        return Visitor(self._role_of(token, address))
+        return Visitor(self._role_of(token, client_of(address)))
 
-    def _role_of(self, code: str, address: str) -> Role:
-        with self._lock:
-            self._refuse_guessing(address)
-            kept, given = self.codes.now, plain(code[:64]).encode()
+    def _role_of(self, code: str, client: str) -> Role:
+        with self._lock:  # one code at a time: the link is good once, and nobody guesses in parallel
             if self._link and hmac.compare_digest(code.strip().encode(), self._link.encode()):
                 self._link = ""
                 return "host"
+            self._guesses.check(client)
+            kept, given = self.codes.now, plain(code[:64]).encode()
             for role, right in (("host", kept.host), ("player", kept.table)):
                 if hmac.compare_digest(given, plain(right).encode()):
                     return "host" if role == "host" else "player"
-            self._wrong.append((self._clock(), address))
+            self._guesses.wrong(client)
         raise Refusal(403, "wrong_code", "That is no code of this table: the host's stands in the terminal, the table's on the host's page.")
-
-    def _refuse_guessing(self, address: str) -> None:
-        now = self._clock()
-        while self._wrong and self._wrong[0][0] <= now - WINDOW_S:
-            self._wrong.popleft()
-        for times, most in (([at for at, who in self._wrong if who == address], MOST_WRONG), ([at for at, _ in self._wrong], MOST_WRONG_OF_ALL)):
-            if len(times) >= most:
-                wait_s = math.ceil(times[-most] + WINDOW_S - now)
-                raise Refusal(429, "too_many_codes", f"Too many wrong codes were given; try again in {wait_s} s.", retry_s=wait_s)
 
     def _mark(self, code: str) -> str:
         return hmac.new(self.codes.now.key.encode(), code.encode(), hashlib.sha256).hexdigest()[:24]

@@ -15,8 +15,11 @@ from webui.guard import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """What codes are made of: nothing that is read as something else (0 and O, 1, I and L)."""
-HOST_LENGTH, TABLE_LENGTH = 8, 6
-"""Characters of the host's code (40 bits) and of the table's (30 bits), without the dash in the middle."""
+HOST_LENGTH, TABLE_LENGTH = 10, 8
+"""Characters of the host's code (31^10, 49 bits) and of the table's (31^8, 39 bits), without the dash in the middle.
+
+docs/PANEL.md ("Guessing codes") says how far one comes by guessing.
+"""
 OWNER_ONLY = 0o600
 
 
