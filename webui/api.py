@@ -66,14 +66,15 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
         after = number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
         if after > session.seq:
             after = 0
-        if not streams.enter():
+        address = request.remote_addr or ""
+        if not streams.enter(address):
             full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
             raise Refusal(503, "too_many_streams", full)
-        listener = Listener(streams.bulletin, after)
+        listener = Listener(streams.bulletin, after, address)
         carry = request.environ.get(CARRY)
         body = carry(listener) if carry else follow(listener, streams)
         response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        response.call_on_close(lambda: None if listener.carried else streams.leave())
+        response.call_on_close(lambda: None if listener.carried else streams.leave(address))
         return response
 
     return routes
