@@ -59,10 +59,9 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
     @app.before_request
     def check() -> None:
-        header = request.headers.get("Host", "")
-        host = read_authority(header, request.scheme)
-        if host is None or not at_home(host.name, ours):
-            name = header[:80] if host is None else host.name
+        asked = incoming()
+        if asked.named is None or not at_home(asked.named.name, ours):
+            name = asked.named.name if asked.named else asked.host_as_sent[:80]
             said = f"This panel does not answer to the name {name!r}; use its IP address, or name it at the start (--public-name)."
             raise Refusal(421, "unknown_host", said)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
@@ -113,6 +112,12 @@ def error(status: int, code: str, said: str) -> Response:
         response = jsonify({"error": {"code": code, "said": said}})
     response.status_code = status
     return response
+
+
+def incoming() -> Incoming:
+    """The request at hand."""
+    asked: Incoming = request._get_current_object()  # type: ignore[attr-defined]  # a proxy
+    return asked
 
 
 def json_body() -> Any:

@@ -18,9 +18,11 @@ from werkzeug.routing import BaseConverter
 
 from table.errors import InputError
 from table.text import check_unicode, printable
+from webui.names import read_authority
 
 DIGITS = 15
 """Numbers have so many digits at most: all of them are exact in JSON and fit into the log's columns."""
+NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
 MOST_DEEP = 16
 """Lists and objects inside one another; no command has more than four."""
@@ -41,10 +43,18 @@ class Texts(ImmutableMultiDict[str, str]):
 
 
 class Incoming(Request):
-    """A request whose forms, queries and cookies are `Texts`."""
+    """A request whose forms, queries and cookies are `Texts`; `named` is what its Host header names, None where that is nothing."""
 
     parameter_storage_class = Texts
     dict_storage_class = Texts
+
+    def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False) -> None:
+        self.host_as_sent = environ.get("HTTP_HOST", "")
+        self.named = read_authority(self.host_as_sent, environ["wsgi.url_scheme"])
+        if self.named is None:
+            environ["HTTP_HOST"] = NO_NAME  # what routing and pages work with until the request is refused
+        super().__init__(environ, populate_request, shallow)
+        self.query_string = re.sub(rb"[^\x00-\x7f]", lambda found: b"%%%02X" % found[0][0], self.query_string)
 
 
 class SeqConverter(BaseConverter):
