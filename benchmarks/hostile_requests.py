@@ -207,7 +207,7 @@ def _target(rule: str, chance: random.Random) -> str:
     while "<" in path:
         start, _, rest = path.partition("<")
         _, _, end = rest.partition(">")
-        value = chance.choice(("1", "2", "3", "1", "16", *TEXTS))
+        value = chance.choice(("1", "2", "3", "16") if chance.random() < 0.5 else TEXTS)
         path = start + quote(value, safe="", errors="surrogatepass")[:6000] + end
     if chance.random() < 0.1:
         path = chance.choice((f"/{path}", f"{path}/", f"{path}/..", path.upper(), f"{path}%00", f"{path};x", "/%ff%fe", f"{path}%2e", "*", f"/.{path}"))

@@ -68,7 +68,9 @@ def _panel_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_panel_options
 @click.option("--game", type=click.Choice([*engines.GAMES]), default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--seed", type=click.IntRange(0), help="Number that the simulated game follows from [default: another one each time].")
-def demo(port: int, host: str, data: Path | None, settings: Path | None, game: str, seed: int | None) -> None:
+def demo(
+    port: int, host: str, public_names: tuple[str, ...], data: Path | None, settings: Path | None, game: str, seed: int | None
+) -> None:
     """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
@@ -89,7 +91,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
             camera = camera_over(table, seat(session, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
         eyes = Referee(camera, setup, Watch(), session, table.empty if table else None, dice=dice_corner_watch(setup))
-        _referee(session, eyes, listening, rig, access, log.path)
+        _referee(session, eyes, listening, rig, access, log.path, public_names)
 
 
 @click.command()
@@ -111,6 +113,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
 def play(
     port: int,
     host: str,
+    public_names: tuple[str, ...],
     data: Path | None,
     settings: Path | None,
     table_path: Path,
@@ -139,7 +142,7 @@ def play(
         started = None
         if camera is None:
             table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
-            started = _chosen(listening, table, access)
+            started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
             camera = stack.enter_context(closing(open_camera(spec, setup)))
@@ -151,14 +154,14 @@ def play(
         setup = as_played(setup, session.ledger.started.rulings)
         watch = TableWatch(setup, table_path, recheck, redo)
         eyes = Referee(camera, setup, Watch(), session, reference, table=watch, dice=dice_corner_watch(setup))
-        _referee(session, eyes, listening, rig, access, log.path)
+        _referee(session, eyes, listening, rig, access, log.path, public_names)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
     return opening(choice.game, choice.players, dict(choice.rulings), setup, camera.name, datetime.now(UTC), camera.simulated, choice.names)
 
 
-def _chosen(listening: socket.socket, table: Preparing, access: Access) -> SessionStarted:
+def _chosen(listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]) -> SessionStarted:
     """What people begin on a page once the table is ready; the address stays taken, so that who looks just waits a moment for the panel."""
 
     def opened(choice: Choice) -> SessionStarted:
@@ -170,7 +173,8 @@ def _chosen(listening: socket.socket, table: Preparing, access: Access) -> Sessi
     looking = threading.Thread(target=table.run, name="preparing", daemon=True)
     looking.start()
     try:
-        with serving(create_set_up_app(setting, table, access, (socket.gethostname(),)), listening.dup()):
+        app = create_set_up_app(setting, table, access, (socket.gethostname(), *public_names))
+        with serving(app, listening.dup(), bool(public_names)):
             tell_codes("The game is set up", listening, access)
             return setting.wait(LAST_LOOK_S)
     finally:
@@ -184,7 +188,9 @@ def _devices(rig: Rig) -> dict[str, str]:
     return {name: rig.troubles.get(name, "") for name in connected}
 
 
-def _referee(session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access, log: Path) -> None:
+def _referee(
+    session: Session, referee: Referee, listening: socket.socket, rig: Rig, access: Access, log: Path, public_names: tuple[str, ...]
+) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM.
 
     A mistake that ends the refereeing is said at once; the panel stays, so that the players see where they were.
@@ -203,11 +209,12 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
     with short_collections(), stopped_by_one_signal() as stopping:
         worker.start()
         companion.start()
-        app = create_app(session, referee, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
+        hosts = (socket.gethostname(), *public_names)
+        app = create_app(session, referee, hosts, access, address_for_others(listening), lambda: _devices(rig), Stories(log))
         tell_codes("The panel is", listening, access)
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            serve(app, listening, stopping=stopping)
+            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))
         companion.stop()
         referee.stop()
         worker.join(STOP_S)

@@ -81,11 +81,11 @@ def _read(path: Path) -> Kept:
 
 
 def new_code(length: int) -> str:
-    """A code by the operating system's chance, as people read it: `K7QX-2MBD`."""
+    """A code by the operating system's chance, as people read it: `K7QX2-MBD4T`."""
     text = "".join(secrets.choice(LETTERS) for _ in range(length))
     return f"{text[: length // 2]}-{text[length // 2 :]}"
 
 
 def plain(code: str) -> str:
-    """A code as it was typed, without what people add or leave out: `k7qx 2mbd` is `K7QX2MBD`."""
+    """A code as it was typed, without what people add or leave out: `k7qx2 mbd4t` is `K7QX2MBD4T`."""
     return "".join(letter for letter in code.upper() if letter.isalnum())

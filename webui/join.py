@@ -96,7 +96,7 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
         document = json_body()
         code = document.get("code") if isinstance(document, dict) else None
         if not isinstance(code, str):
-            raise Refusal(400, "bad_request", 'Expected a code as JSON, such as {"code": "K7QX-2MBD"}; nothing was done.')
+            raise Refusal(400, "bad_request", 'Expected a code as JSON, such as {"code": "K7QX2-MBD4T"}; nothing was done.')
         ticket = access.enter(code, request.remote_addr or "")
         return jsonify(role=access.visitor(ticket).role, token=ticket), 201
 

@@ -247,12 +247,12 @@ def test_the_memory_of_guessers_is_bounded_and_the_oldest_is_forgotten():
 
 
 def test_codes_cannot_be_guessed_in_an_evening_nor_the_host_s_in_a_year():
-    """300 guesses a second, as fast as the panel answers at all: docs/PANEL.md, "Guessing codes"."""
-    fastest_s = 300
+    """2,000 guesses a second, as fast as the panel answers at all: docs/PANEL.md, "Guessing codes"."""
+    fastest_s = 2000
     codes = Codes().now
     host, table = (len(LETTERS) ** len(code.replace("-", "")) for code in (codes.host, codes.table))
-    assert fastest_s * 6 * 3600 / table < 1e-5
-    assert fastest_s * 365 * 24 * 3600 / host < 2e-5
+    assert fastest_s * 6 * 3600 / table < 1e-4
+    assert fastest_s * 365 * 24 * 3600 / host < 1e-4
 
 
 def test_too_many_codes_are_said_with_when_to_try_again(app):
