@@ -1,6 +1,7 @@
 """Secret votes in a session: which are hidden now, and which of them a command would touch or show.
 
-The game says what is secret (`hidden_voters`, `secret_voter`); nothing here depends on a phase or on the notation of a game.
+The game says what is secret (`hidden_voters`, `secret_voter`); nothing here depends on a phase or
+on the notation of a game.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from referee.ledger import Ledger
 class Touched:
     """What a command would do to votes that are not revealed.
 
-    It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden vote into the log in
-    clear, or go on behind a vote that it reveals, so that a refusal would tell how the votes came out.
+    It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden
+    vote into the log in clear, or go on behind a vote that it reveals: a refusal there would tell how
+    the votes came out.
     """
 
     voters: frozenset[str] = frozenset()
@@ -36,7 +38,9 @@ def hidden_votes(ledger: Ledger) -> dict[str, int]:
             break
         for player in _voters(ledger.engine, entry.moves):
             found.setdefault(player, entry.seq)
-    return {player: found[player] for player in ledger.players if player in voters and player in found}
+    return {
+        player: found[player] for player in ledger.players if player in voters and player in found
+    }
 
 
 def touched(ledger: Ledger, command: Command) -> Touched:
@@ -52,8 +56,14 @@ def touched(ledger: Ledger, command: Command) -> Touched:
         case Correct():
             cast = _voters(ledger.engine, command.moves)
             # A vote that was revealed may be corrected; any other one is cast by this.
-            stood = next((entry.moves for entry in ledger.standing if entry.seq == command.record), ())
-            new = cast - _voters(ledger.engine, stood) if command.record not in hidden.values() else cast
+            stood = next(
+                (entry.moves for entry in ledger.standing if entry.seq == command.record), ()
+            )
+            new = (
+                cast - _voters(ledger.engine, stood)
+                if command.record not in hidden.values()
+                else cast
+            )
             voters = {*new, *_cast_in(hidden, command.record)}
             return Touched(frozenset(voters), bool(new) or _goes_on(hidden, command.moves))
         case Undo():
@@ -82,7 +92,11 @@ def _cast_in(hidden: dict[str, int], record: int) -> list[str]:
 def _answers(ledger: Ledger) -> Iterable[str]:
     """The moves of all answers to the open question."""
     asked = ledger.question.event if ledger.question else None
-    return [move for choice in asked.choices for move in choice.moves] if isinstance(asked, Asked) else []
+    return (
+        [move for choice in asked.choices for move in choice.moves]
+        if isinstance(asked, Asked)
+        else []
+    )
 
 
 def _voters(engine: Game, moves: Iterable[str]) -> Counter[str]:

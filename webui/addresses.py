@@ -6,14 +6,20 @@ import ipaddress
 
 
 def client_of(address: str) -> str:
-    """Who an address counts as: an IPv4 address for itself, also written as IPv6; of IPv6 the /64 network, whose addresses one machine can all have."""
+    """Who an address counts as: an IPv4 address for itself, also written as IPv6; of IPv6 the /64
+    network, whose addresses one machine can all have.
+    """
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is None:
-            return str(ipaddress.ip_network((found, 64), strict=False)) if not found.is_loopback else str(found)
+            return (
+                str(ipaddress.ip_network((found, 64), strict=False))
+                if not found.is_loopback
+                else str(found)
+            )
         found = found.ipv4_mapped
     return str(found)
 

@@ -11,7 +11,9 @@ from threading import Lock
 from webui.guard import Refusal
 
 WINDOW_S, MOST_WRONG = 60.0, 5
-"""So many wrong codes of one client within the window, and no further code of that client is looked at."""
+"""So many wrong codes of one client within the window, and no further code of that client is looked
+at.
+"""
 MOST_CLIENTS = 4096
 """So many clients are remembered; of more, the one whose last wrong code is oldest is forgotten."""
 
@@ -33,7 +35,12 @@ class Guesses:
             if len(recent) < MOST_WRONG:
                 return
             wait_s = math.ceil(recent[-MOST_WRONG] + WINDOW_S - now)
-        raise Refusal(429, "too_many_codes", f"Too many wrong codes were given; try again in {wait_s} s.", retry_s=wait_s)
+        raise Refusal(
+            429,
+            "too_many_codes",
+            f"Too many wrong codes were given; try again in {wait_s} s.",
+            retry_s=wait_s,
+        )
 
     def wrong(self, client: str) -> None:
         """A client gave a wrong code."""

@@ -1,7 +1,8 @@
 """What comes in with a request, made safe in one place: texts, numbers and JSON documents.
 
-Texts are valid Unicode without control characters, numbers are bounded, documents are small and shallow.  Routes read
-`request.args`, `request.form`, `guard.json_body`, `number_of` and the `seq` converter, and nothing else.
+Texts are valid Unicode without control characters, numbers are bounded, documents are small and
+shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and addresses
+with the `seq` converter, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from table.text import check_unicode, printable
 from webui.names import read_authority
 
 DIGITS = 15
-"""Numbers have so many digits at most: all of them are exact in JSON and fit into the log's columns."""
+"""Numbers have so many digits at most: all of them are exact in JSON and fit into the log's
+columns.
+"""
 NO_NAME = "unknown.invalid"
 LAST_NUMBER = 10**DIGITS - 1
 MOST_DEEP = 16
@@ -29,7 +32,9 @@ MOST_DEEP = 16
 
 
 class Texts(ImmutableMultiDict[str, str]):
-    """Fields of a form, a query or cookies, without control characters.  (Bytes that are no UTF-8 are replaced before.)"""
+    """Fields of a form, a query or cookies, without control characters.  (Bytes that are no UTF-8
+    are replaced before.)
+    """
 
     def __init__(self, mapping: Any = None) -> None:
         pairs: Iterable[tuple[str, Any]] = ()
@@ -43,22 +48,32 @@ class Texts(ImmutableMultiDict[str, str]):
 
 
 class Incoming(Request):
-    """A request whose forms, queries and cookies are `Texts`; `named` is what its Host header names, None where that is nothing."""
+    """A request whose forms, queries and cookies are `Texts`; `named` is what its Host header
+    names, None where that is nothing.
+    """
 
     parameter_storage_class = Texts
     dict_storage_class = Texts
 
-    def __init__(self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False) -> None:
+    def __init__(
+        self, environ: dict[str, Any], populate_request: bool = True, shallow: bool = False
+    ) -> None:
         self.host_as_sent = environ.get("HTTP_HOST", "")
         self.named = read_authority(self.host_as_sent, environ["wsgi.url_scheme"])
         if self.named is None:
-            environ["HTTP_HOST"] = NO_NAME  # what routing and pages work with until the request is refused
+            environ["HTTP_HOST"] = (
+                NO_NAME  # what routing and pages work with until the request is refused
+            )
         super().__init__(environ, populate_request, shallow)
-        self.query_string = re.sub(rb"[^\x00-\x7f]", lambda found: b"%%%02X" % found[0][0], self.query_string)
+        self.query_string = re.sub(
+            rb"[^\x00-\x7f]", lambda found: b"%%%02X" % found[0][0], self.query_string
+        )
 
 
 class SeqConverter(BaseConverter):
-    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.  A longer one is no address."""
+    """Numbers of sessions and records in addresses: `/sessions/<seq:session>`.  A longer one is no
+    address.
+    """
 
     regex = rf"[0-9]{{1,{DIGITS}}}"
     weight = 50
@@ -70,18 +85,24 @@ class SeqConverter(BaseConverter):
 def number_of(text: str, name: str) -> int:
     """A number from a query or a header, 0 to LAST_NUMBER; raises InputError with its name."""
     if not re.fullmatch(SeqConverter.regex, text):
-        raise InputError(f"{name}: expected the number of a record, {DIGITS} digits at most, got {text[:40]!r}")
+        raise InputError(
+            f"{name}: expected the number of a record, {DIGITS} digits at most, got {text[:40]!r}"
+        )
     return int(text)
 
 
 def json_document(text: str | bytes) -> Any:
-    """A document in JSON that is safe to work with; raises InputError where it is none, in one line."""
+    """A document in JSON that is safe to work with; raises InputError where it is none, in one
+    line.
+    """
     try:
         document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except InputError:
         raise
     except RecursionError as error:
-        raise InputError(f"expected JSON with at most {MOST_DEEP} brackets inside one another") from error
+        raise InputError(
+            f"expected JSON with at most {MOST_DEEP} brackets inside one another"
+        ) from error
     except ValueError as error:
         raise InputError("expected a document in JSON") from error
     _check_depth(document)
@@ -103,7 +124,12 @@ def _no_number(text: str) -> float:
 def _check_depth(document: Any) -> None:
     level: list[Any] = [document]
     for _ in range(MOST_DEEP + 1):
-        level = [inner for node in level if isinstance(node, dict | list) for inner in (node.values() if isinstance(node, dict) else node)]
+        level = [
+            inner
+            for node in level
+            if isinstance(node, dict | list)
+            for inner in (node.values() if isinstance(node, dict) else node)
+        ]
         if not level:
             return
     raise InputError(f"expected JSON with at most {MOST_DEEP} brackets inside one another")
@@ -122,5 +148,7 @@ def _cleaned(node: Any) -> Any:
             return node
         case _:
             if not (math.isfinite(node) and abs(node) <= LAST_NUMBER):
-                raise InputError(f"expected numbers of at most {DIGITS} digits in JSON, got {str(node)[:20]}...")
+                raise InputError(
+                    f"expected numbers of at most {DIGITS} digits in JSON, got {str(node)[:20]}..."
+                )
             return node

@@ -1,4 +1,6 @@
-"""By which names this machine is called: what a Host or Origin header says, and whether a name can be ours."""
+"""By which names this machine is called: what a Host or Origin header says, and whether a name can
+be ours.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,25 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = rf"{_LABEL}(?:\.{_LABEL})*"
-_AUTHORITY = re.compile(rf"(?P<name>{_NAME}|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{{1,5}}))?", re.ASCII | re.IGNORECASE)
+_AUTHORITY = re.compile(
+    rf"(?P<name>{_NAME}|\[[0-9a-f:.]+\])(?::(?P<port>[0-9]{{1,5}}))?", re.ASCII | re.IGNORECASE
+)
 
 
 class Authority(NamedTuple):
-    """A name in lower case or an address, without brackets; the port is None where it goes without saying."""
+    """A name in lower case or an address, without brackets; the port is None where it goes without
+    saying.
+    """
 
     name: str
     port: int | None
 
 
 def read_authority(text: str, scheme: str) -> Authority | None:
-    """What a Host header or the end of an Origin names; None where it is empty, or no name and no address.
+    """What a Host header or the end of an Origin names; None where it is neither name nor address.
 
-    Names with a dot at the end are none: no page of ours is reached by one, and they may be resolved elsewhere.
+    Names with a dot at the end are none: no page of ours is reached by one, and they may be
+    resolved elsewhere.
     """
     found = _AUTHORITY.fullmatch(text)
     if found is None:
@@ -56,7 +63,8 @@ def is_name(text: str) -> bool:
 def at_home(name: str, hosts: Collection[str]) -> bool:
     """Is this an address, one of `hosts`, or a name that only this network can have given?
 
-    A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding); such names are not ours.
+    A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding);
+    such names are not ours.
     """
     if name in hosts:
         return True

@@ -135,11 +135,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.writing_since_s, self.sent_bytes = now_s, 0
         if self.requests:
             return False
-        if self.request is not None:
-            limit_s = BODY_S if self.request.headers_finished else HEAD_S
-        else:
-            limit_s = IDLE_S if self.asked else HEAD_S
-        return now_s - self.since_s > limit_s
+        if self.request is None:
+            return now_s - self.since_s > (IDLE_S if self.asked else HEAD_S)
+        return now_s - self.since_s > (BODY_S if self.request.headers_finished else HEAD_S)
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]

@@ -13,12 +13,20 @@ VOTES = ("vote_value", "vote_suit")
 
 
 def hidden_voters(state: State) -> tuple[str, ...]:
-    """Players who have cast a vote that is still hidden, in turn order; on the value that may be before the phase is `vote`."""
-    return tuple(player for player, vote in zip(state.players, hidden(state).votes, strict=True) if vote == HIDDEN)
+    """Players who have cast a vote that is still hidden, in turn order; on the value that may be
+    before the phase is `vote`.
+    """
+    return tuple(
+        player
+        for player, vote in zip(state.players, hidden(state).votes, strict=True)
+        if vote == HIDDEN
+    )
 
 
 def secret_voter(spoken: Move | Mapping[str, Any]) -> str | None:
-    """The player whose vote a move, or something that is heard, casts.  Every vote is secret when it is cast."""
+    """The player whose vote a move, or something that is heard, casts.  Every vote is secret when
+    it is cast.
+    """
     if isinstance(spoken, Vote):
         return spoken.player
     if isinstance(spoken, Mapping) and any(key in spoken for key in VOTES):

@@ -1,4 +1,6 @@
-"""Hostile requests to every route, by all methods, as every role: none is a mistake of the panel's, and the table goes on."""
+"""Hostile requests to every route, by all methods, as every role: none is a mistake of the panel's,
+and the table goes on.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,12 @@ EACH = 400
 def apps(session, live, log, table, tmp_path):
     """Applications by name: stand-ins, and real sessions on a real log."""
     with Log(tmp_path / "hostile.log") as opened:
-        floe = Session.begin(opened, SessionStarted(game="icefloe", players=("red", "black", "blue")))
-        storm = Session.begin(opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue")))
+        floe = Session.begin(
+            opened, SessionStarted(game="icefloe", players=("red", "black", "blue"))
+        )
+        storm = Session.begin(
+            opened, SessionStarted(game="ice_storm", players=("red", "yellow", "blue"))
+        )
         yield {
             "panel": create_app(session, live, stories=Stories(log[0].path)),
             "icefloe": create_app(floe, live, stories=Stories(opened.path)),

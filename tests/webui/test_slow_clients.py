@@ -44,7 +44,9 @@ def send(address, text):
 
 
 def status_of(address, path="/api/v1/me"):
-    with urllib.request.urlopen(f"http://{address[0]}:{address[1]}{path}", timeout=PATIENCE_S) as answer:
+    with urllib.request.urlopen(
+        f"http://{address[0]}:{address[1]}{path}", timeout=PATIENCE_S
+    ) as answer:
         return answer.status
 
 
@@ -121,7 +123,10 @@ def test_an_answer_that_nobody_takes_is_given_up(app, session, monkeypatch):
         return response
 
     app.add_url_rule("/large", view_func=large)
-    with served_app(app) as address, send(address, "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+    with (
+        served_app(app) as address,
+        send(address, "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ):
         assert given_up.wait(PATIENCE_S)
         assert status_of(address) == 200
 
@@ -134,13 +139,17 @@ def test_one_address_has_its_share_and_what_waits_longest_makes_room(served, mon
         assert status_of(served) == 200
         for connection in held[:30]:
             assert ended(connection) == b""
-        with send(served, "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as asking:
+        with send(
+            served, "GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        ) as asking:
             assert b"spectator" in ended(asking)
 
 
 def test_one_address_has_its_share_of_streams_and_this_machine_has_not(session, live):
     streams = Streams(Bulletin(session, live, "x"), limit=stream.MOST_OF_ONE + 20)
-    assert [streams.enter("10.0.0.9") for _ in range(stream.MOST_OF_ONE + 1)] == [True] * stream.MOST_OF_ONE + [False]
+    assert [streams.enter("10.0.0.9") for _ in range(stream.MOST_OF_ONE + 1)] == [
+        True
+    ] * stream.MOST_OF_ONE + [False]
     assert streams.enter("10.0.0.8")
     streams.leave("10.0.0.9")
     assert streams.enter("::ffff:10.0.0.9")
@@ -166,8 +175,12 @@ def test_what_is_no_request_is_answered_with_what_is_wrong_with_it(served, caplo
 
 
 def post(address, path, document, **headers):
-    sent = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
-    request = urllib.request.Request(f"http://{address[0]}:{address[1]}{path}", json.dumps(document).encode(), sent)
+    sent = {"Content-Type": "application/json"} | {
+        name.replace("_", "-"): value for name, value in headers.items()
+    }
+    request = urllib.request.Request(
+        f"http://{address[0]}:{address[1]}{path}", json.dumps(document).encode(), sent
+    )
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return answer.status
@@ -191,7 +204,11 @@ def test_what_a_proxy_says_is_believed_only_where_there_is_said_to_be_one(app, b
     right = {"code": app.extensions["access"].codes.now.table}
     with served_app(app, behind_proxy) as address:
         for _ in range(MOST_WRONG):
-            assert post(address, "/api/v1/join", {"code": "2222"}, X_Forwarded_For="10.0.0.9") == 403
+            assert (
+                post(address, "/api/v1/join", {"code": "2222"}, X_Forwarded_For="10.0.0.9") == 403
+            )
         assert post(address, "/api/v1/join", right, X_Forwarded_For="10.0.0.9") == 429
-        assert post(address, "/api/v1/join", right, X_Forwarded_For="10.0.0.8") == (201 if behind_proxy else 429)
+        assert post(address, "/api/v1/join", right, X_Forwarded_For="10.0.0.8") == (
+            201 if behind_proxy else 429
+        )
         assert secure_cookie(address) == behind_proxy

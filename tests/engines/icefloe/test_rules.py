@@ -136,7 +136,8 @@ def test_what_is_heard_says_whose_secret_vote_it_is(said, voter):
 
 
 def test_moves_say_whose_secret_vote_they_are():
-    assert [GAMES["icefloe"].secret_voter(parse_move(text)) for text in ("vote red 4", "vote blue S", "done red", "ES:b3-c1")] == ["red", "blue", None, None]
+    moves = map(parse_move, ("vote red 4", "vote blue S", "done red", "ES:b3-c1"))
+    assert list(map(GAMES["icefloe"].secret_voter, moves)) == ["red", "blue", None, None]
 
 
 def test_a_vote_of_the_wrong_kind_is_refused_without_saying_what_it_was():
