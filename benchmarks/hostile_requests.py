@@ -464,7 +464,9 @@ def ask(address: tuple[str, int], asked: Hostile, source: str) -> int:
                 answer = (answer + part).removeprefix(CONTINUE)[:2000]
                 if b"text/event-stream" in answer or len(answer) == 2000:
                     break
-        except (ConnectionResetError, BrokenPipeError):
+        except TimeoutError:
+            raise
+        except OSError:  # hung up
             return 0
     words = answer.split(None, 2)
     return int(words[1]) if len(words) > 1 and words[0].startswith(b"HTTP/") else 0

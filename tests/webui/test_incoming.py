@@ -354,3 +354,18 @@ def test_cookies_are_for_tls_only_where_it_came_by_tls(app):
         "/join", data={"code": code}, headers=OWN | {"X-Forwarded-Proto": "https"}
     )
     assert "Secure" not in answer.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/1", "/statistics", "/sessions/1/frame/1.jpg"])
+def test_a_log_that_cannot_be_read_is_said_and_is_no_mistake_of_the_panel_s(tmp_path, path):
+    (tmp_path / "log.sqlite").write_bytes(b"no log at all, " * 400)
+    answer = create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get(path)
+    assert answer.status_code in (404, 409)
+    assert "log.sqlite" in answer.get_json()["error"]["said"]
+
+
+def test_a_host_that_cannot_be_read_is_quoted_and_pages_are_written_all_the_same(app):
+    host = "a_b!.evil.example"
+    answer = app.test_client().get("/", headers={"Host": host, "Accept": "text/html"})
+    assert answer.status_code == 421
+    assert host in answer.text
