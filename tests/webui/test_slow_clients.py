@@ -15,7 +15,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from flask import Response
 
-from webui import serve, stream
+from referee.events import Record, Ruled
+from webui import fanout, serve, stream
 from webui.guesses import MOST_WRONG
 from webui.serve import listen, serving
 from webui.stream import Bulletin, Streams
@@ -129,6 +130,31 @@ def test_an_answer_that_nobody_takes_is_given_up(app, session, monkeypatch):
     ):
         assert given_up.wait(PATIENCE_S)
         assert status_of(address) == 200
+
+
+def stream_status(address):
+    try:
+        return status_of(address, "/api/v1/stream?after=16")
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code
+
+
+def test_a_listener_who_reads_a_little_now_and_then_is_dropped(app, session, monkeypatch):
+    """Reading a few bytes is no sign that all that was sent will ever be taken."""
+    monkeypatch.setattr(serve, "MOST_STREAMS", 1)
+    monkeypatch.setattr(fanout, "STALLED_S", 0.2)
+    session.served = True
+    ruled = Ruled(verdict="accepted", code="boule.throw", said="x" * 100_000)
+    session.kept += [Record(seq=seq, session=1, at_ms=0, event=ruled) for seq in range(17, 117)]
+    ask = "GET /api/v1/stream?after=16 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with served_app(app) as address, send(address, ask) as slow:
+        slow.recv(1)
+        for _ in range(1500):  # 6 of 10 MB
+            slow.recv(4096)
+            if stream_status(address) == 200:
+                return
+    raise AssertionError("the one place was never given back")
 
 
 def test_one_address_has_its_share_and_what_waits_longest_makes_room(served, monkeypatch):
