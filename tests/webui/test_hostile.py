@@ -10,7 +10,8 @@ from itertools import islice
 import pytest
 from werkzeug.test import run_wsgi_app
 
-from benchmarks.hostile_requests import EXCUSED, hostile_requests
+from benchmarks.hostile import hostile_requests
+from benchmarks.hostile_requests import EXCUSED
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.session import Session
