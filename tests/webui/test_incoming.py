@@ -84,6 +84,8 @@ def test_text_that_is_no_unicode_is_refused_in_a_form_too(client, session):
         "NaN",
         "Infinity",
         "9" * 16,
+        "9" * 400,
+        "-" + "9" * 4000,
         "9" * 5000,
         "[" * (MOST_DEEP + 2) + "]" * (MOST_DEEP + 2),
         "[" * 8000,
