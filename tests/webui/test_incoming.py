@@ -8,6 +8,8 @@ import json
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from referee.setting_up import SettingUp
@@ -124,6 +126,23 @@ def test_a_number_is_a_number(client, session, value):
 )
 def test_what_does_no_harm_is_read_as_it_is_but_for_control_characters(text, expected):
     assert json_document(text) == expected
+
+
+def nested(inner):
+    return st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4)
+
+
+ANY_TEXT = st.text(st.characters(), max_size=5)  # lone surrogates too
+PLAIN = st.none() | st.booleans() | st.integers(-(10**900), 10**900) | st.floats() | ANY_TEXT
+
+
+@given(st.recursive(PLAIN | st.integers(-1000, 1000), nested, max_leaves=20))
+def test_a_document_is_read_or_refused_whatever_is_in_it(document):
+    try:
+        read = json_document(json.dumps(document))
+    except InputError:
+        return
+    assert json_document(json.dumps(read)) == read
 
 
 @pytest.mark.parametrize(
