@@ -73,6 +73,7 @@ def lens(
     panel: bool,
     host: str,
     port: int,
+    public_names: tuple[str, ...],
 ) -> None:
     """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
@@ -82,7 +83,7 @@ def lens(
         check_picture_path(picture)
     _check_source(folder, spec, keep, known, panel)
     guide = LensGuide() if panel else None
-    with served(guide, create_lens_app, host, port) if guide else nullcontext():
+    with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
         views = read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
         try:
             calibrated = calibrate_lens(views.views, views.size_px)

@@ -111,7 +111,7 @@ def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float,
     camera = lens_for(lens_said, size)
     frames = _frames(words["folder"], words["spec"], camera)
     guide = _corners_guide(frames) if words["panel"] else None
-    with served(guide, create_corners_app, words["host"], words["port"]) if guide else nullcontext():
+    with served(guide, create_corners_app, words["host"], words["port"], words["public_names"]) if guide else nullcontext():
         if guide:
             placed = _placed_by_hand(guide, lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners))
         else:

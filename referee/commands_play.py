@@ -73,7 +73,9 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @_data_option("a temporary one that is thrown away at the end")
 @click.option("--game", type=click.Choice([*engines.GAMES]), default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--seed", type=click.IntRange(0), help="Number that the simulated game follows from [default: another one each time].")
-def demo(port: int, host: str, data: Path | None, settings: Path | None, game: str, seed: int | None) -> None:
+def demo(
+    port: int, host: str, public_names: tuple[str, ...], data: Path | None, settings: Path | None, game: str, seed: int | None
+) -> None:
     """Referee a simulated game, with its panel in the browser."""
     start_ms = round(1000 * time.time())
     seed = random.SystemRandom().randrange(1000) if seed is None else seed
@@ -95,7 +97,7 @@ def demo(port: int, host: str, data: Path | None, settings: Path | None, game: s
             camera = camera_over(table, seat(patient, table), start_ms=start_ms, pace=pace)
         stack.enter_context(closing(camera))
         maker = RefereeMaker(camera, patient, live, stopping)
-        _referee(session, maker, maker.referee(setup, table.empty if table else None), listening, rig, access, log.path, ending)
+        _referee(session, maker, maker.referee(setup, table.empty if table else None), listening, rig, access, log.path, ending, public_names)
 
 
 def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log, Access]:
@@ -127,6 +129,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 def play(
     port: int,
     host: str,
+    public_names: tuple[str, ...],
     data: Path | None,
     settings: Path | None,
     table_path: Path,
@@ -158,7 +161,7 @@ def play(
         started = None
         if camera is None:
             table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
-            started = _chosen(listening, table, access)
+            started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
             camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
@@ -171,14 +174,14 @@ def play(
         live, stopping = LiveState(), Event()
         patient = PatientSession(session, live, stopping, complain)
         maker = RefereeMaker(camera, patient, live, stopping, lambda table: TableWatch(table, table_path, recheck, redo))
-        _referee(session, maker, maker.referee(setup, reference), listening, rig, access, log.path, ending)
+        _referee(session, maker, maker.referee(setup, reference), listening, rig, access, log.path, ending, public_names)
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
     return opening(choice.game, choice.players, dict(choice.rulings), setup, camera.name, datetime.now(UTC), camera.simulated, choice.names)
 
 
-def _chosen(listening: socket.socket, table: Preparing, access: Access) -> SessionStarted:
+def _chosen(listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]) -> SessionStarted:
     """What people begin on a page once the table is ready; the address stays taken, so that who looks just waits a moment for the panel."""
 
     def opened(choice: Choice) -> SessionStarted:
@@ -190,7 +193,8 @@ def _chosen(listening: socket.socket, table: Preparing, access: Access) -> Sessi
     looking = Thread(target=table.run, name="preparing", daemon=True)
     looking.start()
     try:
-        with serving(create_set_up_app(setting, table, access, (socket.gethostname(),)), listening.dup()):
+        app = create_set_up_app(setting, table, access, (socket.gethostname(), *public_names))
+        with serving(app, listening.dup(), bool(public_names)):
             tell_codes("The game is set up", listening, access)
             return setting.wait(LAST_LOOK_S)
     finally:
@@ -205,7 +209,15 @@ def _devices(rig: Rig) -> dict[str, str]:
 
 
 def _referee(
-    session: Session, maker: RefereeMaker, referee: Referee, listening: socket.socket, rig: Rig, access: Access, log: Path, ending: Event
+    session: Session,
+    maker: RefereeMaker,
+    referee: Referee,
+    listening: socket.socket,
+    rig: Rig,
+    access: Access,
+    log: Path,
+    ending: Event,
+    public_names: tuple[str, ...],
 ) -> None:
     """Referee in a thread and serve the panel until Ctrl-C or SIGTERM, which set `ending`.
 
@@ -228,9 +240,10 @@ def _referee(
         companion.start()
         # Ctrl-C may come before the panel is ready to take it.
         with suppress(KeyboardInterrupt):
-            app = create_app(session, supervisor, (socket.gethostname(),), access, address_for_others(listening), lambda: _devices(rig), Stories(log))
+            hosts, others = (socket.gethostname(), *public_names), address_for_others(listening)
+            app = create_app(session, supervisor, hosts, access, others, lambda: _devices(rig), Stories(log))
             tell_codes("The panel is", listening, access)
-            serve(app, listening, stopping=ending)
+            serve(app, listening, stopping=ending, behind_proxy=bool(public_names))
         companion.stop()
         supervisor.stop()
         worker.join(STOP_S)

@@ -28,13 +28,14 @@ from webui.serve import listen, serving
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces.")
 @click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
 @address_options
-def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, host: str, port: int) -> None:
+def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
     """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
     setup = aimed(load_table(table_path), target)
     reference = read_image(empty, setup) if empty else None
     with closing(listen(host, port)) as listening, closing(AnnouncedCamera(open_camera(spec, setup), complain)) as camera:
         measuring = Ruler(camera, setup, Watch(), reference)
-        with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
+        app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
+        with serving(app, listening, bool(public_names)):
             click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()

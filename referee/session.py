@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, assert_never
 
@@ -47,6 +47,7 @@ from referee.events import (
 from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by, may_follow
 from referee.log import Log
+from referee.secret import Touched, touched
 from table.errors import InputError
 
 RECORDS_KEPT = 200
@@ -160,9 +161,14 @@ class Session:
             for record in self._log.records(self.id, self._ledger.seq):
                 self._publish(record)
 
-    def command(self, command: Command) -> Record:
-        """Do what people say; raises InputError where it cannot be done now, in one line for them."""
+    def command(self, command: Command, allow: Callable[[Command], Command] | None = None) -> Record:
+        """Do what people say; raises InputError where it cannot be done now, in one line for them.
+
+        `allow` gives the command as it may be given, or raises; no other record comes between its answer and the deed.
+        """
         with self._writing:
+            if allow is not None:
+                command = allow(command)
             if self._closed or self._ledger.ended:
                 raise InputError(f"the session has ended: begin another one, or go on with it: rinkside play --resume {self.id}")
             event = self._event(command)
@@ -172,6 +178,10 @@ class Session:
                 raise
             except ValueError as error:
                 raise InputError(f"{type(command).__name__.lower()}: the moves that would then stand are not legal: {error}") from error
+
+    def touched(self, command: Command) -> Touched:
+        """What a command would do to votes that nobody has seen yet."""
+        return touched(self.ledger, command)
 
     def hear(self, said: Mapping[str, Any]) -> Record | None:
         """Judge what does not come through the lens at the time of the last `tick`; None where the game has no use for it now.

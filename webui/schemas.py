@@ -204,6 +204,7 @@ SCHEMAS: dict[str, Schema] = {
         question=or_null(known("Question")),
         verdicts=many(known("Verdict")),
         resigned=many(COLOUR),
+        hidden=by_name(SEQ),
         appeals=many(fields("An appeal that is open.", seq=SEQ, at_ms=WHOLE, appeals=SEQ, player=COLOUR, reason=TEXT, said=TEXT)),
         live=fields(
             "What the referee sees and does now; `held` until people have said what to do about what has `moved`; `trouble` with the program.",

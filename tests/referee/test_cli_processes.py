@@ -54,7 +54,7 @@ def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp
     url = next(word for word in line.split() if word.startswith("http://localhost:"))
     with urllib.request.urlopen(url, timeout=WAIT_S) as page:
         assert "simulated" in page.read().decode().lower()
-    code = next(word for word in demo.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+    code = next(word for word in demo.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
     asks = urllib.request.Request(f"{url}/api/v1/me", headers={"Authorization": f"Bearer {code}"})
     with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
         assert json.load(answer) == {"role": "host", "seat": None}
@@ -85,7 +85,7 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
         first = process.stdout.readline()
         assert first.startswith("The game is set up on ")
         url = next(word for word in first.split() if word.startswith("http://localhost:"))
-        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
         looked = (sent(url, code) for _ in range(10_000))
         assert any("Cards and board lie where the table says." in page for page in looked)
         form = {"game": "ice_boule", "plays red": "on", "plays blue": "on", "place red": "2", "place blue": "1", "name red": "Anna"}
@@ -111,7 +111,7 @@ def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path)
     try:
         assert process.stdout is not None
         url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
-        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
         with urllib.request.urlopen(f"{url}/sessions/{number}", timeout=WAIT_S) as page:
             assert page.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -142,6 +142,32 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     result = run("demo", "--port", "0", "--data", tmp_path / "data" / "rinkside")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_the_name_of_a_proxy_is_answered_to_where_it_is_said(tmp_path: Path) -> None:
+    Log(tmp_path / "log.sqlite").close()
+    words = [*RINKSIDE, "sessions", "--log", str(tmp_path / "log.sqlite"), "--port", "0", "--public-name", "Rink.example.org"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+        statuses = []
+        for name in ("rink.example.org", "other.example.org"):
+            try:
+                with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": name}), timeout=WAIT_S) as answer:
+                    statuses.append(answer.status)
+            except urllib.error.HTTPError as refused:
+                with refused:
+                    statuses.append(refused.code)
+        process.terminate()
+    assert statuses == [200, 421]
+
+
+@pytest.mark.parametrize("name", ["https://rink.example.org", "rink.example.org:443", "", "a b", "rink.example.org/"])
+def test_what_is_no_name_of_a_proxy_is_one_line(tmp_path: Path, name: str) -> None:
+    result = run("sessions", "--log", tmp_path / "log.sqlite", "--public-name", name)
+    assert result.returncode == 2
+    assert result.stderr.startswith("rinkside: --public-name: expected a name")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_second_demo_on_the_same_log_is_refused(demo: subprocess.Popen[str], tmp_path: Path) -> None:
