@@ -87,8 +87,15 @@ def kills() -> Row:
             lives.append(live_and_die(Path(folder) / "log.sqlite", seed, MOMENT_S))
             progress("kills", seed + 1, LIVES)
     shown, slowest = sum(life.shown for life in lives), max(life.reopened_s for life in lives)
-    came = f"all of {shown:,} records that were shown are on the log; back in {slowest:.2f} s at most"
-    return Row("killed with SIGKILL while it rules and opens its log", f"{LIVES} times", came, "nothing lost")
+    came = (
+        f"all of {shown:,} records that were shown are on the log; back in {slowest:.2f} s at most"
+    )
+    return Row(
+        "killed with SIGKILL while it rules and opens its log",
+        f"{LIVES} times",
+        came,
+        "nothing lost",
+    )
 
 
 FILL = """
@@ -139,8 +146,16 @@ def full_disk() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         mount = f'mount -t tmpfs -o size={DISK_MB}m tmpfs {folder} && exec "$@"'
         words = ["unshare", "-rm", "sh", "-c", mount, "sh"]
-        if not shutil.which("unshare") or subprocess.run([*words, "true"], capture_output=True).returncode:
-            return Row(done, "0 times", "not tried: this system lets nobody mount a file system", "goes on by itself")
+        if (
+            not shutil.which("unshare")
+            or subprocess.run([*words, "true"], capture_output=True).returncode
+        ):
+            return Row(
+                done,
+                "0 times",
+                "not tried: this system lets nobody mount a file system",
+                "goes on by itself",
+            )
         command = [*words, sys.executable, "-c", FILL, folder, str(FULL)]
         ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if ended.returncode:
@@ -148,7 +163,13 @@ def full_disk() -> Row:
         return Row(done, f"{FULL} times", "it ended with an error", "goes on by itself", error)
     waits, lost = map(int, ended.stdout.split())
     came = f"waited {waits} times, went on by itself each time; {lost} records lost, doubled or shown too early"
-    return Row(done, f"{FULL} times", came, "goes on by itself, nothing lost", "" if not lost else "records differ")
+    return Row(
+        done,
+        f"{FULL} times",
+        came,
+        "goes on by itself, nothing lost",
+        "" if not lost else "records differ",
+    )
 
 
 class _JumpingClock:
@@ -198,7 +219,13 @@ def clocks() -> Row:
     jumps = sum(clock.jumps for clock in jumping)
     came = f"verdicts on {acts} acts of {len(GAMES)} games are the same with and without"
     failed = f"other verdicts in {', '.join(differ)}" if differ else ""
-    return Row("wall clock set by 2 s to a day, before three of four pictures", f"{jumps:,} times", came, "changes nothing", failed)
+    return Row(
+        "wall clock set by 2 s to a day, before three of four pictures",
+        f"{jumps:,} times",
+        came,
+        "changes nothing",
+        failed,
+    )
 
 
 def _told(game: Game) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -209,9 +236,17 @@ def requests() -> Row:
     """Hostile requests to all routes of all applications, over sockets."""
     outcome = hostile_requests.attack(REQUESTS, SEED)
     faults = [*outcome.mistakes, *outcome.logged]
-    answers = ", ".join(f"{count:,} x {status}" for status, count in sorted(outcome.statuses.items()))
+    answers = ", ".join(
+        f"{count:,} x {status}" for status, count in sorted(outcome.statuses.items())
+    )
     came = f"{len(faults)} unexcused 5xx, lost answers or tracebacks; answers: {answers}"
-    return Row("hostile requests to every route, as every role", f"{REQUESTS:,}", came, "no 5xx, no traceback", faults[0] if faults else "")
+    return Row(
+        "hostile requests to every route, as every role",
+        f"{REQUESTS:,}",
+        came,
+        "no 5xx, no traceback",
+        faults[0] if faults else "",
+    )
 
 
 def half_sent() -> Row:
@@ -228,7 +263,13 @@ def half_sent() -> Row:
     slowest = f"the slowest took {1000 * took.max():.0f} ms" if len(took) else "none was answered"
     came = f"{PAGES - unanswered} of {PAGES} pages answered meanwhile, {slowest}"
     failed = f"{unanswered} pages not answered" if unanswered else ""
-    return Row("requests sent by half and held open", f"{len(held)} at once", came, "pages are answered", failed)
+    return Row(
+        "requests sent by half and held open",
+        f"{len(held)} at once",
+        came,
+        "pages are answered",
+        failed,
+    )
 
 
 def _half_requests(address: tuple[str, int]) -> Iterator[socket.socket]:
@@ -260,7 +301,13 @@ def files() -> Row:
     faults, peak_mb = outcome.faults, outcome.peak_bytes / 2**20
     came = f"{len(faults)} tracebacks, hangs or broken messages; most memory of a process {peak_mb:.0f} MB"
     too_much = "" if peak_mb <= MOST_MB else f"{peak_mb:.0f} MB"
-    return Row("files of all formats, changed at random", f"{FILES:,}", came, "no traceback, no hang, under 600 MB", faults[0] if faults else too_much)
+    return Row(
+        "files of all formats, changed at random",
+        f"{FILES:,}",
+        came,
+        "no traceback, no hang, under 600 MB",
+        faults[0] if faults else too_much,
+    )
 
 
 PARTS: dict[str, Callable[[], Row]] = {
@@ -279,7 +326,12 @@ def progress(name: str, done: int, of: int) -> None:
 
 
 @click.command()
-@click.option("--only", multiple=True, type=click.Choice([*PARTS]), help="Parts to run; then the page is not written.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice([*PARTS]),
+    help="Parts to run; then the page is not written.",
+)
 def main(only: tuple[str, ...]) -> None:
     """Run all parts and write the page; exit 1 where a promise was broken."""
     cv2.setNumThreads(1)

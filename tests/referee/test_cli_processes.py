@@ -227,7 +227,7 @@ def code_of(process: subprocess.Popen[str]) -> tuple[str, str]:
     """Where the panel is, and the host's code."""
     assert process.stdout is not None
     url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
-    return url, next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+    return url, next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
 
 
 def test_a_referee_that_fails_goes_on_and_the_panel_tells(tmp_path: Path) -> None:
