@@ -13,6 +13,7 @@ import msgspec
 
 from table.documents import convert
 from table.errors import InputError
+from table.text import check_unicode
 
 SCHEMA = 6
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
@@ -306,8 +307,13 @@ def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
 
 
 def encode(event: Event) -> str:
-    """The event as one line of JSON with its schema version.  Raises TypeError or ValueError for what JSON cannot say."""
-    return json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    """The event as one line of JSON with its schema version.
+
+    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON cannot say.
+    """
+    document = msgspec.to_builtins(event)
+    check_unicode(document, type(event).__name__)
+    return json.dumps({"schema": SCHEMA, **document}, ensure_ascii=False, allow_nan=False)
 
 
 def decode(text: str, where: str) -> Event:

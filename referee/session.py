@@ -48,6 +48,7 @@ from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by, may_follow
 from referee.log import Log
 from table.errors import InputError
+from table.text import check_unicode
 
 RECORDS_KEPT = 200
 """The newest records of a session stay in memory, an evening's would not fit beside the eyes; older ones are read from the log."""
@@ -167,6 +168,7 @@ class Session:
 
         Raises InputError for what the game does not understand.
         """
+        check_unicode(said, "hear")
         with self._writing:
             event = fact_of(self._verdict_on(said))
             if event is None or self._waits_for_an_answer(event):

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from table.errors import InputError
+from table.text import check_unicode
 
 T = TypeVar("T")
 
@@ -59,16 +60,20 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
             os.fsync(file.fileno())
         os.chmod(beside, mode)
         os.replace(beside, path)
-    except OSError as error:
+    except BaseException as error:
         Path(beside).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise InputError(f"{path}: could not be written ({error.strerror}); nothing was changed") from error
 
 
 def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
     """`raw`, found at the place `at` of the file `where`, as `kind`.
 
-    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN and infinity are never let in.
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN, infinity and text that is no
+    valid Unicode are never let in.
     """
+    check_unicode(raw, where)
     for place, number in _numbers(raw, at):
         if not math.isfinite(number):
             raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")

@@ -86,3 +86,15 @@ def test_a_folder_does_not_become_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"could not be written \(Is a directory\); nothing was changed$"):
         write_whole(tmp_path / "table.json", NEW)
     assert [entry.name for entry in tmp_path.iterdir()] == ["table.json"]
+
+
+def test_a_write_that_is_interrupted_leaves_no_file_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "table.json"
+    path.write_bytes(OLD)
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, NEW)
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("table.json", OLD)]
