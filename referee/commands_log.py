@@ -17,7 +17,7 @@ from rich.table import Table
 from engines import GAMES
 from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
-from referee.exchange import export_session, import_session
+from referee.exchange import MOST_BYTES, export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader
 from referee.played import Played, Thrown, games_of
@@ -105,13 +105,20 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--max-mb", type=click.IntRange(1), default=MOST_BYTES // 10**6, show_default=True, help="Refuse a file that unpacks to more.")
 @which_log
-def import_(source: Path, path: Path | None) -> None:
-    """Take in a session that was exported, here or on another machine."""
+def import_(source: Path, path: Path | None, max_mb: int) -> None:
+    """Take in a session that was exported, here or on another machine.
+
+    Pictures for which the log has no room are left out; none of yours go for them.
+    """
     target = path or log_path(ready_folder())
     with Log(target) as opened:
-        session = import_session(opened, source)
-    click.echo(f"{source} is session {session} in {target}")
+        taken = import_session(opened, source, most_bytes=max_mb * 10**6)
+    click.echo(f"{source} is session {taken.session} in {target}")
+    if taken.left_out:
+        every = taken.frames + taken.left_out
+        click.echo(f"rinkside: {taken.left_out} of its {every} pictures were left out: the log has no room for them", err=True)
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:

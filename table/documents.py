@@ -73,10 +73,11 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
     Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN, infinity and text that is no
     valid Unicode are never let in.
     """
-    check_unicode(raw, where)
-    for place, number in _numbers(raw, at):
-        if not math.isfinite(number):
-            raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")
+    if not _sound(raw):
+        check_unicode(raw, where)
+        for place, number in _numbers(raw, at):
+            if not math.isfinite(number):
+                raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
@@ -91,6 +92,15 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
             expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
         place = f"{at}{place}".lstrip(".") or "document"
         raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+
+
+def _sound(raw: Any) -> bool:
+    """Can it be written as JSON in UTF-8?  Quick, as it decides nothing: what cannot is walked to find out where and why, if for any reason."""
+    try:
+        json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
 
 
 def _expected(what: str, unit: str) -> str:

@@ -27,7 +27,7 @@ def check_unicode(value: object, where: str) -> None:
                 node.encode()
             except UnicodeEncodeError as error:
                 first = max(0, error.start - SHOWN // 2)
-                raise InputError(f"{where}: expected valid Unicode text, got {ascii(node[first : first + SHOWN])}") from None
+                raise InputError(f"{where}: expected valid Unicode text, got {node[first : first + SHOWN]!a}") from None
         elif isinstance(node, dict):
             stack.extend(node.keys())
             stack.extend(node.values())

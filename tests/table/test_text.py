@@ -19,7 +19,7 @@ LONE = "\ud83d"
     [LONE, f"a{LONE}b", ["fine", [LONE]], {"a": {"b": LONE}}, {LONE: 1}, ({"a": [{LONE: None}]},), json.loads('{"reason": "\\udc00"}')],
 )
 def test_text_that_no_encoding_can_write_is_refused_wherever_it_is(value):
-    with pytest.raises(InputError, match="^command: expected valid Unicode text, got '") as error:
+    with pytest.raises(InputError, match=r"^command: expected valid Unicode text, got '") as error:
         check_unicode(value, "command")
     assert str(error.value).encode().isascii()
 

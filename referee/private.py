@@ -1,0 +1,53 @@
+"""Files that only their owner may read: the log has pictures of people's tables, and what they said in secret."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import stat
+from pathlib import Path
+
+from table.errors import InputError
+
+OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+
+
+def create_private(path: Path) -> None:
+    """Make an empty file that nobody else may open, before anything is in it; one that is there stays as it is.  Raises OSError."""
+    try:
+        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_FILE))
+    except FileExistsError:
+        return
+
+
+def tighten(path: Path, mode: int) -> None:
+    """Take from other users what `mode` does not give them; a file of somebody else is left as it is, with a word on stderr.
+
+    Nothing is done where there is no such file, or its rights are no wider than that.
+    """
+    try:
+        now = stat.S_IMODE(path.stat().st_mode)
+        if now & ~mode & 0o777:
+            path.chmod(now & mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        logging.getLogger(__name__).warning("rinkside: %s: other users of this machine can read it (%s): give it to this user", path, error.strerror)
+
+
+def claim(path: Path) -> int:
+    """Hold the right to write; the kernel gives it back however the process ends.
+
+    A file of its own: closing any handle to the database itself would drop SQLite's own locks on it.
+    """
+    try:
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)
+    except OSError as error:
+        raise InputError(f"{path}: expected a log in a folder that can be written to ({error.strerror})") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise InputError(f"{path}: another Rinkside is writing this log; stop that one, or give this one a log of its own") from error
+    return handle
