@@ -47,7 +47,10 @@ def claim(path: Path) -> int:
         raise InputError(f"{path}: expected a log in a folder that can be written to ({error.strerror})") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except BlockingIOError as error:
         os.close(handle)
         raise InputError(f"{path}: another Rinkside is writing this log; stop that one, or give this one a log of its own") from error
+    except OSError as error:
+        os.close(handle)
+        raise InputError(f"{path}.lock: expected a file that can be locked ({error.strerror})") from error
     return handle
