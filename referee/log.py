@@ -193,6 +193,8 @@ class Log(LogReader):
     def _create_file(self) -> None:
         try:
             create_private(self.path)
+        except FileExistsError:
+            return
         except OSError as error:
             raise InputError(f"{self.path}: expected a log in a folder that can be written to ({error.strerror})") from error
 

@@ -43,6 +43,17 @@ class SessionSummary:
     ended: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many sessions, records and pictures a log has, the version of its tables, and what is wrong with it, a sentence each."""
+
+    sessions: int
+    records: int
+    frames: int
+    version: int
+    wrong: tuple[str, ...]
+
+
 class LogReader:
     """A log that is only read; somebody else may be writing it at the same time.
 
@@ -56,7 +67,7 @@ class LogReader:
         self._lock = threading.RLock()
         if not path.is_file():
             raise InputError(f"{path}: expected a log, but there is no such file")
-        self._open(_read_only_uri(path))
+        self._open(read_only_uri(path))
         if not self._version:
             self._db.close()
             raise InputError(f"{path}: expected a log of Rinkside, but it is empty; was it copied without its -wal file?")
@@ -112,6 +123,33 @@ class LogReader:
             raise InputError(f"{self.path}: frame {seq}: expected a picture with SHA-256 {sha256[:12]}..., but it was changed or damaged")
         return bytes(jpeg)
 
+    def check(self) -> Checked:
+        """Read the whole file and compare every checksum; what is wrong is said, and nothing raised for it."""
+        wrong: list[str] = []
+        with self._reading():
+            try:
+                found = " ".join(" ".join(text.split()) for (text,) in self._db.execute("PRAGMA integrity_check"))
+                wrong += [] if found == "ok" else [f"the file's structure: {found[:200]}"]
+                numbers = [[seq for (seq,) in self._db.execute(f"SELECT seq FROM {table} ORDER BY seq")] for table in ("records", "frames")]
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+                return Checked(0, 0, 0, self._version, (*wrong, f"the file's structure: {error}"))
+        for seq in numbers[0]:
+            wrong += self._wrong(self._row, seq)
+        for seq in numbers[1]:
+            wrong += self._wrong(self.frame, seq)
+        with self._reading():
+            (sessions,) = self._db.execute("SELECT count(DISTINCT session) FROM records").fetchone()
+        return Checked(sessions, len(numbers[0]), len(numbers[1]), self._version, tuple(wrong))
+
+    def _wrong(self, read: Callable[[int], object], seq: int) -> list[str]:
+        try:
+            read(seq)
+        except InputError as error:
+            return [str(error).removeprefix(f"{self.path}: ")]
+        return []
+
     def close(self) -> None:
         """Let go of the file; closing twice is allowed."""
         with self._lock:
@@ -149,6 +187,11 @@ class LogReader:
         event = decode(text, f"{self.path}: record {seq}")
         return Record(seq=seq, session=session, at_ms=at_ms, event=event, frame=bool(frame))
 
+    def _row(self, seq: int) -> Record | None:
+        with self._reading():
+            row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (seq,)).fetchone()
+        return self._record(*row) if row else None
+
     def _started(self, session: int) -> SessionStarted:
         known: list[int] = []
         row = None
@@ -182,7 +225,7 @@ class LogReader:
         )
 
 
-def _read_only_uri(path: Path) -> str:
+def read_only_uri(path: Path) -> str:
     """SQLite needs to write beside a WAL database even to read it, unless nobody can be writing it."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     wal = Path(f"{path}-wal")

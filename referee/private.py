@@ -14,11 +14,8 @@ OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that nobody else may open, before anything is in it; one that is there stays as it is.  Raises OSError."""
-    try:
-        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_FILE))
-    except FileExistsError:
-        return
+    """Make an empty file that nobody else may open, before anything is in it.  Raises FileExistsError, and OSError where it cannot be made."""
+    os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_FILE))
 
 
 def tighten(path: Path, mode: int) -> None:
