@@ -17,7 +17,7 @@ from pathlib import Path
 
 from referee.events import Event, Record, SessionStarted, encode, renumbered
 from referee.log_reader import Connect, LogReader, SessionSummary
-from referee.log_tables import INT64, create, damage, damaged, picture_checksum, record_checksum, upgrade, version_of
+from referee.log_tables import ERRORS, INT64, create, damage, damaged, picture_checksum, record_checksum, upgrade, version_of
 from referee.private import OWNER_FILE, claim, create_private, tighten
 from table.errors import InputError
 
@@ -170,7 +170,8 @@ class Log(LogReader):
             if first:
                 self._claim = claim(self.path)
                 for end in BESIDE:
-                    tighten(Path(f"{self.path}{end}"), OWNER_FILE)
+                    if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
+                        break  # one line is enough
             for pragma in ("journal_mode = WAL", "synchronous = FULL", f"journal_size_limit = {JOURNAL_BYTES}"):
                 self._db.execute(f"PRAGMA {pragma}")
             if self._version and (found := damage(self._db, self._version, whole=first and cut_off)):
@@ -186,7 +187,7 @@ class Log(LogReader):
             self._last = last if first else self._last
         except BaseException as error:
             self._db.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, ERRORS):
                 raise self._unusable(error) from error
             raise
 
@@ -204,7 +205,7 @@ class Log(LogReader):
             self._ready()
             try:
                 yield
-            except sqlite3.Error as error:
+            except ERRORS as error:
                 self._in_doubt = self._in_doubt or not _harmless(error)
                 raise self._unusable(error) from error
 
@@ -276,7 +277,7 @@ class Log(LogReader):
                 self._db.execute("COMMIT")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
-        except sqlite3.Error as error:
+        except ERRORS as error:
             raise self._unusable(error) from error
         if last < self._last:
             raise InputError(f"{self.path}: expected records up to {self._last} on disk, found {last}: start Rinkside again")
@@ -288,9 +289,9 @@ class Log(LogReader):
         return LogFailed(f"{self.path}: cannot be written ({error}); what was there is kept")
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: Exception) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR)) & 0xFF
 
 
-def _harmless(error: sqlite3.Error) -> bool:
+def _harmless(error: Exception) -> bool:
     return _code(error) in _HARMLESS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from referee.events import Record, SessionStarted, decode
-from referee.log_tables import INT64, damaged, is_damage, picture_checksum, record_checksum, version_of
+from referee.log_tables import ERRORS, INT64, damaged, is_damage, picture_checksum, record_checksum, version_of
 from table.errors import InputError
 
 Connect = Callable[..., sqlite3.Connection]
@@ -80,7 +80,7 @@ class LogReader:
             raise InputError(f"{self.path}: expected a log that can be opened ({error})") from error
         try:
             self._version = version_of(self._db, self.path)
-        except sqlite3.Error as error:
+        except ERRORS as error:
             self._db.close()
             raise self._unusable(error) from error
         except BaseException:
@@ -131,7 +131,7 @@ class LogReader:
                 found = " ".join(" ".join(text.split()) for (text,) in self._db.execute("PRAGMA integrity_check"))
                 wrong += [] if found == "ok" else [f"the file's structure: {found[:200]}"]
                 numbers = [[seq for (seq,) in self._db.execute(f"SELECT seq FROM {table} ORDER BY seq")] for table in ("records", "frames")]
-            except sqlite3.DatabaseError as error:
+            except ERRORS as error:
                 if not is_damage(error):
                     raise
                 return Checked(0, 0, 0, self._version, (*wrong, f"the file's structure: {error}"))
@@ -173,10 +173,10 @@ class LogReader:
                 yield
             except sqlite3.ProgrammingError as error:
                 raise ValueError(f"{self.path}: the log was closed") from error
-            except sqlite3.Error as error:
+            except ERRORS as error:
                 raise self._unusable(error) from error
 
-    def _unusable(self, error: sqlite3.Error) -> InputError:
+    def _unusable(self, error: Exception) -> InputError:
         if is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_NOTADB:
             return damaged(self.path, str(error))
         return InputError(f"{self.path}: expected a log of Rinkside, but it cannot be used ({error})")

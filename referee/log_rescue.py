@@ -16,7 +16,7 @@ from referee.events import Record, SessionStarted, decode
 from referee.ledger import Games, Ledger, apply, begin
 from referee.log_pages import rows
 from referee.log_reader import read_only_uri
-from referee.log_tables import create, picture_checksum, record_checksum
+from referee.log_tables import ERRORS, create, picture_checksum, record_checksum
 from referee.private import create_private
 from table.errors import InputError
 
@@ -73,14 +73,14 @@ def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
             return _save(bad, damaged, good, games)
     except BaseException as error:
         good.unlink(missing_ok=True)
-        if isinstance(error, sqlite3.Error | OSError):
+        if isinstance(error, (*ERRORS, OSError)):
             raise InputError(f"{bad}: could not be saved as {good} ({error})") from error
         raise
 
 
 def _connect(bad: Path) -> sqlite3.Connection:
     db = sqlite3.connect(read_only_uri(bad), uri=True, isolation_level=None)
-    with suppress(sqlite3.Error):
+    with suppress(*ERRORS):
         db.execute("PRAGMA writable_schema = ON")  # a file that was cut short is then read as far as it goes
     return db
 
@@ -111,13 +111,13 @@ def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:
     for question in ("records", "records INDEXED BY records_by_session", "frames"):
         try:
             top = max(top, damaged.execute(f"SELECT coalesce(max(seq), 0) FROM {question}").fetchone()[0])
-        except sqlite3.Error:
+        except ERRORS:
             found.reachable = False
     top, with_checksum = min(top, most), _has_checksums(damaged)
     for seq in range(1, top + 1):
         try:
             row = damaged.execute(f"SELECT session, at_ms, event{', sha256' if with_checksum else ''} FROM records WHERE seq = ?", (seq,)).fetchone()
-        except sqlite3.Error:
+        except ERRORS:
             row = None
         if row is None or not _take(found, seq, *row):
             found.lost.add(seq)
@@ -132,7 +132,7 @@ def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:
 def _has_checksums(damaged: sqlite3.Connection) -> bool:
     try:
         return bool(damaged.execute("SELECT count(*) FROM pragma_table_info('records') WHERE name = 'sha256'").fetchone()[0])
-    except sqlite3.Error:
+    except ERRORS:
         return False
 
 
@@ -201,7 +201,7 @@ def _write(bad: Path, damaged: sqlite3.Connection, good: Path, kept: dict[int, _
         for seq in kept:
             try:
                 row_of = damaged.execute("SELECT sha256, jpeg FROM frames WHERE seq = ?", (seq,)).fetchone()
-            except sqlite3.Error:
+            except ERRORS:
                 lost.add(seq)
                 continue
             if row_of is not None and not _keep(db, seq, *row_of):

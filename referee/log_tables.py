@@ -19,6 +19,8 @@ APPLICATION_ID = 0x52494E4B
 """`RINK`, so that `file` and this program tell a log from other databases."""
 INT64 = 2**63
 """SQLite's numbers are smaller than this."""
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What using a database raises; the second where SQLite's message quotes text of a damaged file."""
 
 TABLES = (
     "CREATE TABLE records (seq INTEGER PRIMARY KEY, session INTEGER NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, sha256 TEXT NOT NULL)",
@@ -83,7 +85,7 @@ def damage(db: sqlite3.Connection, version: int, whole: bool) -> str:
         if found != "ok":
             return found.removeprefix("*** in database main *** ")[:100]
         changed = changed_records(db) if version > 1 else []
-    except sqlite3.Error as error:
+    except ERRORS as error:
         if is_damage(error):
             return str(error)
         raise
@@ -96,10 +98,14 @@ def changed_records(db: sqlite3.Connection) -> list[int]:
     return [seq for seq, session, at_ms, event, sha256 in rows if record_checksum(seq, session, at_ms, event) != sha256]
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Does SQLite say that the file's content is wrong, not that it cannot be read?"""
     code = getattr(error, "sqlite_errorcode", None)
-    return (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)) or "decode to UTF-8" in str(error)
+    return (
+        (code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB))
+        or isinstance(error, UnicodeDecodeError)
+        or "decode to UTF-8" in str(error)
+    )
 
 
 def damaged(path: Path, what: str) -> InputError:

@@ -18,8 +18,8 @@ def create_private(path: Path) -> None:
     os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_FILE))
 
 
-def tighten(path: Path, mode: int) -> None:
-    """Take from other users what `mode` does not give them; a file of somebody else is left as it is, with a word on stderr.
+def tighten(path: Path, mode: int) -> bool:
+    """Take from other users what `mode` does not give them; a file of somebody else is left as it is, with a line on stderr: then False.
 
     Nothing is done where there is no such file, or its rights are no wider than that.
     """
@@ -28,9 +28,11 @@ def tighten(path: Path, mode: int) -> None:
         if now & ~mode & 0o777:
             path.chmod(now & mode)
     except FileNotFoundError:
-        return
+        return True
     except OSError as error:
         logging.getLogger(__name__).warning("rinkside: %s: other users of this machine can read it (%s): give it to this user", path, error.strerror)
+        return False
+    return True
 
 
 def claim(path: Path) -> int:

@@ -45,14 +45,21 @@ def play(log: Log, seed: int, rulings: int) -> Session:
     return session
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A log with three sessions: of 26, 26 and 2 records, with 12, 12 and 0 pictures."""
-    path = tmp_path / "log.sqlite"
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("played") / "log.sqlite"
     with Log(path) as log:
         for seed in (1, 2):
             play(log, seed, 24).end()
         log.append(Paused(decided_by="red"), 0, play(log, 3, 0).id)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(played: bytes, tmp_path: Path) -> Path:
+    """A log with three sessions: of 26, 26 and 2 records, with 12, 12 and 0 pictures."""
+    path = tmp_path / "log.sqlite"
+    path.write_bytes(played)
     return path
 
 
@@ -165,6 +172,33 @@ def test_pictures_are_looked_at_where_nobody_closed_the_log(path, tmp_path):
         Log(cut_off)
 
 
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """The content of a file after an accident."""
+    changed, at, length = bytearray(data), chance.randrange(len(data)), chance.choice((1, 100, PAGE, 5 * PAGE))
+    match chance.randrange(4):
+        case 0:
+            changed[at : at + length] = chance.randbytes(len(changed[at : at + length]))
+        case 1:
+            del changed[at:]
+        case 2:
+            del changed[at : at + length]
+        case 3:
+            changed[at % 120] = chance.randrange(256)  # in the header
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_damage_ends_in_anything_but_one_line_and_what_is_saved_is_whole(path, tmp_path, seed):
+    path.write_bytes(mutated(path.read_bytes(), random.Random(seed)))
+    for words in (("list",), ("show",), ("check",), ("rescue", path, tmp_path / "good.sqlite")):
+        result = rinkside("log", *words, *(() if words[0] == "rescue" else ("--log", path)))
+        assert (result.exit_code, result.stderr.count("\n")) in ((0, 0), (2, 1)), result.exception
+    if (tmp_path / "good.sqlite").exists():
+        with Log(tmp_path / "good.sqlite") as log:
+            assert not log.check().wrong
+            assert all(fold(log.records(summary.session), GAMES, "saved") for summary in log.sessions())
+
+
 # --- rescue ---
 
 
@@ -184,7 +218,7 @@ def test_what_can_be_read_is_saved_and_what_is_lost_is_said(path, records, tmp_p
     pictures = {record.seq: record for record in records}
     assert all(record.event == pictures[record.seq].event for record in saved), "records keep their numbers"
     if how in ("the page above the records", "the start of the file"):
-        assert (checked.records, checked.frames, "lost" in result.stdout) == (54, 24, False)
+        assert (checked.records, checked.frames, "lost: records" in result.stdout) == (54, 24, False)
     else:
         assert "lost: records " in result.stdout
         assert 0 < checked.records < 54
