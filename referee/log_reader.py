@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from referee.events import Record, SessionStarted, decode
-from referee.log_tables import ERRORS, INT64, damaged, is_damage, picture_checksum, record_checksum, version_of
+from referee.log_tables import ERRORS, INT64, MOST_VALUE, damaged, is_damage, picture_checksum, record_checksum, version_of
 from table.errors import InputError
 
 Connect = Callable[..., sqlite3.Connection]
@@ -79,6 +79,7 @@ class LogReader:
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: expected a log that can be opened ({error})") from error
         try:
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
             self._version = version_of(self._db, self.path)
         except ERRORS as error:
             self._db.close()

@@ -16,12 +16,10 @@ from referee.events import Record, SessionStarted, decode
 from referee.ledger import Games, Ledger, apply, begin
 from referee.log_pages import rows
 from referee.log_reader import read_only_uri
-from referee.log_tables import ERRORS, create, picture_checksum, record_checksum
+from referee.log_tables import ERRORS, MOST_VALUE, create, picture_checksum, record_checksum
 from referee.private import create_private
 from table.errors import InputError
 
-MOST_ROW = 34 << 20
-"""No record and no picture is longer."""
 LEAST_ROW = 32
 """No record is shorter, so a file has no more of them than it has room for."""
 
@@ -80,6 +78,7 @@ def rescue(bad: Path, good: Path, games: Games = GAMES) -> Rescued:
 
 def _connect(bad: Path) -> sqlite3.Connection:
     db = sqlite3.connect(read_only_uri(bad), uri=True, isolation_level=None)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
     with suppress(*ERRORS):
         db.execute("PRAGMA writable_schema = ON")  # a file that was cut short is then read as far as it goes
     return db
@@ -122,7 +121,7 @@ def _records_in(bad: Path, damaged: sqlite3.Connection) -> _Found:
         if row is None or not _take(found, seq, *row):
             found.lost.add(seq)
     if found.lost or not found.reachable:
-        for seq, values in rows(bad, MOST_ROW):
+        for seq, values in rows(bad, MOST_VALUE):
             if len(values) in (4, 5) and values[0] is None and (seq in found.lost or top < seq <= most) and _take(found, seq, *values[1:]):
                 found.lost.discard(seq)
         found.lost |= set(range(1, max(found.rows, default=0))) - found.rows.keys()
@@ -208,7 +207,7 @@ def _write(bad: Path, damaged: sqlite3.Connection, good: Path, kept: dict[int, _
                 lost.add(seq)
             frames += row_of is not None and seq not in lost
         if lost:
-            for seq, values_of in rows(bad, MOST_ROW):
+            for seq, values_of in rows(bad, MOST_VALUE):
                 if seq in lost and len(values_of) == 3 and _keep(db, seq, *values_of[1:]):
                     lost.discard(seq)
                     frames += 1

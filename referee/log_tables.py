@@ -19,6 +19,8 @@ APPLICATION_ID = 0x52494E4B
 """`RINK`, so that `file` and this program tell a log from other databases."""
 INT64 = 2**63
 """SQLite's numbers are smaller than this."""
+MOST_VALUE = 34 << 20
+"""No text and no picture in a log has more bytes; a damaged file may say that one has a gigabyte."""
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What using a database raises; the second where SQLite's message quotes text of a damaged file."""
 

@@ -77,7 +77,7 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
         check_unicode(raw, where)
         for place, number in _numbers(raw, at):
             if not math.isfinite(number):
-                raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")
+                raise InputError(f"{where}: {_cut(place.lstrip('.')) or 'document'}: expected a finite number, got {number}")
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
@@ -90,7 +90,7 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
             expected, came = ("a value", "none") if missing else ("no field of this name", shown(got.get(field[2])))
         else:
             expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
-        place = f"{at}{place}".lstrip(".") or "document"
+        place = _cut(f"{at}{place}".lstrip(".")) or "document"
         raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
 
 
@@ -116,7 +116,10 @@ def _expected(what: str, unit: str) -> str:
 
 def shown(value: Any) -> str:
     """A value as JSON, short enough for one line of a message."""
-    text = json.dumps(value, default=str)
+    return _cut(json.dumps(value, default=str))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 

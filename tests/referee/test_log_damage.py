@@ -148,6 +148,15 @@ def test_check_finds_a_changed_picture_and_says_whose(path):
     assert result.stdout.startswith("frame 3: expected a picture with SHA-256")
 
 
+@pytest.mark.parametrize(("column", "named"), [("frames SET jpeg", "too big"), ("records SET event", "too big")])
+def test_a_value_larger_than_any_is_not_read(path, tmp_path, column, named):
+    change(path, f"UPDATE {column} = zeroblob(70000000) WHERE seq = 3")
+    result = rinkside("log", "check", "--log", path)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert named in result.stdout + result.stderr
+    assert 0 < rescue(path, tmp_path / "good.sqlite").frames < 24
+
+
 def test_check_says_that_all_is_whole(path):
     result = rinkside("log", "check", "--log", path)
     assert (result.exit_code, result.stdout) == (0, f"{path}: 3 sessions, 54 records and 24 pictures are whole\n")
