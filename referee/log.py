@@ -245,6 +245,11 @@ class Log(LogReader):
         if not self._in_doubt:
             return False
         before = self._last
+        if _harmless(error):  # the connection is good, so it is asked; on a full disk it could not be opened again
+            with suppress(sqlite3.Error):
+                (self._last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+                self._in_doubt = False
+                return self._last > before
         try:
             self._open_again(keep=True)
         except InputError as again:
@@ -258,6 +263,8 @@ class Log(LogReader):
             try:
                 self._open_again(keep=False)
             except InputError as error:
+                if isinstance(cause := error.__cause__, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_FULL:
+                    raise self._failed(cause) from error
                 raise LogFailed(f"{self.path}: the disk failed, and the log cannot be opened again: {error}") from error
 
     def _open_again(self, keep: bool) -> None:

@@ -61,6 +61,7 @@ FAULTS = {
     "journal cannot be opened": Fault(lambda: sqlite_error(sqlite3.SQLITE_CANTOPEN, "unable to open database file")),
     "a disk that is gone for a while": Fault(lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), calls=6),
     "a disk that is gone after it wrote": Fault(lambda: sqlite_error(sqlite3.SQLITE_IOERR, "disk I/O error"), after=True, calls=6),
+    "a disk that is full for a while": Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=6),
     "text": Fault(lambda: UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")),
     "memory": Fault(MemoryError),
     "interrupt": Fault(KeyboardInterrupt),
@@ -191,6 +192,21 @@ def test_any_call_may_fail_in_any_way(games, fault, tmp_path, monkeypatch):
     monkeypatch.setitem(GAMES, "pegs", games["pegs"])
     rulings = [Ruled(verdict="accepted", code="pegs.put", said="", player=player, moves=(player,)) for player in ("red", "blue", "red")]
     assert play_with_every_fault(tmp_path, (SessionStarted(game="pegs", players=("red", "blue")), rulings), FAULTS[fault]) > 40
+
+
+@pytest.mark.parametrize("at", range(1, 8))
+def test_a_full_disk_is_called_full_as_long_as_it_is(at, tmp_path):
+    disk = Disk(Fault(lambda: sqlite_error(sqlite3.SQLITE_FULL, "database or disk is full"), calls=20), 10**6)
+    with Log(tmp_path / "log.sqlite", connect=disk.connect) as log:
+        start = log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
+        disk.at = disk.calls + at
+        while disk.calls < disk.at + disk.fault.calls - 1:
+            try:
+                log.append(SessionStarted(game="pegs", players=("red", "blue")), 0, frame_jpeg=JPEG)
+            except LogFailed as error:
+                assert str(error) == f"{log.path}: the disk is full; nothing new was written and nothing is lost: make room"  # noqa: PT017
+        assert log.append(SessionStarted(game="pegs", players=("red", "blue")), 0).seq == 2
+        assert log.records()[0] == start
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])
