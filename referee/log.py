@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.events import Event, Record, SessionStarted, encode, renumbered
-from referee.log_reader import Connect, LogReader, SessionSummary
+from referee.log_reader import Connect, LogReader, SessionSummary, read_only_uri
 from referee.log_tables import ERRORS, INT64, create, damage, damaged, picture_checksum, record_checksum, upgrade, version_of
 from referee.private import OWNER_FILE, claim, create_private, tighten
 from table.errors import InputError
@@ -160,22 +160,14 @@ class Log(LogReader):
             self._claim = -1
 
     def _open_to_write(self, first: bool) -> None:
-        """Connect, look for damage, and make or upgrade the tables; raises InputError."""
+        """Look for damage, connect, and make or upgrade the tables; raises InputError."""
         if first:
             self._create_file()
-        journal = Path(f"{self.path}-wal")
-        cut_off = journal.exists() and journal.stat().st_size > 0
+        self._look_at_it(first)
         self._open(f"{self.path.absolute().as_uri()}?mode={'rwc' if first else 'rw'}")
         try:
-            if first:
-                self._claim = claim(self.path)
-                for end in BESIDE:
-                    if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
-                        break  # one line is enough
             for pragma in ("journal_mode = WAL", "synchronous = FULL", f"journal_size_limit = {JOURNAL_BYTES}"):
                 self._db.execute(f"PRAGMA {pragma}")
-            if self._version and (found := damage(self._db, self._version, whole=first and cut_off)):
-                raise damaged(self.path, found)
             self._db.execute("BEGIN IMMEDIATE")
             if not self._version:
                 create(self._db)
@@ -190,6 +182,24 @@ class Log(LogReader):
             if isinstance(error, ERRORS):
                 raise self._unusable(error) from error
             raise
+
+    def _look_at_it(self, first: bool) -> None:
+        """Raise InputError for what is no log, or a damaged one, over a connection that writes nothing; before, take the right to write."""
+        journal = Path(f"{self.path}-wal")
+        cut_off = journal.exists() and journal.stat().st_size > 0
+        self._open(read_only_uri(self.path))
+        try:
+            if first:
+                self._claim = claim(self.path)
+                for end in BESIDE:
+                    if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
+                        break  # one line is enough
+            if self._version and (found := damage(self._db, self._version, whole=first and cut_off)):
+                raise damaged(self.path, found)
+        except ERRORS as error:
+            raise self._unusable(error) from error
+        finally:
+            self._db.close()
 
     def _create_file(self) -> None:
         try:

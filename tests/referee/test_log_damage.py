@@ -177,8 +177,10 @@ def test_pictures_are_looked_at_where_nobody_closed_the_log(path, tmp_path):
         for end in ("", "-wal"):
             Path(f"{cut_off}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
     overwrite(cut_off, pages_of(path, "frames", 13)[0])
+    before = [Path(f"{cut_off}{end}").read_bytes() for end in ("", "-wal")]
     with pytest.raises(InputError, match="damaged"):
         Log(cut_off)
+    assert [Path(f"{cut_off}{end}").read_bytes() for end in ("", "-wal")] == before
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
