@@ -17,13 +17,16 @@ from rich.table import Table
 from engines import GAMES
 from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
-from referee.exchange import export_session, import_session
+from referee.exchange import MOST_BYTES, export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader
+from referee.log_rescue import rescue as save_what_can_be_read
+from referee.log_tables import damaged
 from referee.played import Played, Thrown, games_of
 from referee.shown import called, shown_date, shown_mm, shown_time
 from referee.tallies import Tally, tallies
 from table.errors import InputError
+from table.text import printable
 
 
 def which_log(command: Callable[..., None]) -> Callable[..., None]:
@@ -38,7 +41,7 @@ which_session = click.argument("session", type=click.IntRange(1), required=False
 
 @click.group()
 def log() -> None:
-    """List, show, export and import the sessions that were refereed; scores, gaps and statistics over all of them.
+    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -105,13 +108,51 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--max-mb", type=click.IntRange(1), default=MOST_BYTES // 10**6, show_default=True, help="Refuse a file that unpacks to more.")
 @which_log
-def import_(source: Path, path: Path | None) -> None:
-    """Take in a session that was exported, here or on another machine."""
+def import_(source: Path, path: Path | None, max_mb: int) -> None:
+    """Take in a session that was exported, here or on another machine.
+
+    Pictures for which the log has no room are left out; none of yours go for them.
+    """
     target = path or log_path(ready_folder())
     with Log(target) as opened:
-        session = import_session(opened, source)
-    click.echo(f"{source} is session {session} in {target}")
+        taken = import_session(opened, source, most_bytes=max_mb * 10**6)
+    click.echo(f"{source} is session {taken.session} in {target}")
+    if taken.left_out:
+        every = taken.frames + taken.left_out
+        click.echo(f"rinkside: {taken.left_out} of its {every} pictures were left out: the log has no room for them", err=True)
+
+
+@log.command()
+@which_log
+def check(path: Path | None) -> None:
+    """Read the whole log and compare every record and picture with its checksum.
+
+    What is damaged is listed, and the exit code is 2.
+    """
+    with LogReader(path or log_path()) as reader:
+        checked = reader.check()
+    for line in checked.wrong:
+        click.echo(printable(line))
+    if checked.wrong:
+        raise damaged(reader.path, f"{len(checked.wrong)} faults")
+    said = f"{reader.path}: {checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are whole"
+    click.echo(said if checked.version > 1 else f"{said}; its records get checksums when it is next written to")
+
+
+@log.command()
+@click.argument("bad", metavar="BAD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("good", metavar="GOOD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+def rescue(bad: Path, good: Path) -> None:
+    """Save what can be read of a damaged log into a new one.
+
+    The damaged one stays as it is. Records keep their numbers; what is lost is listed.
+    """
+    saved = save_what_can_be_read(bad, good)
+    for line in saved.lost:
+        click.echo(f"lost: {line}")
+    click.echo(f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in {good}")
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from referee.played import Played
+from referee.private import OWNER_FILE
 from referee.shown import called, time_utc
 from table.documents import write_whole
 from table.errors import InputError
@@ -64,7 +65,7 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
     writer = csv.writer(text)
     writer.writerow(headings)
     writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    write_whole(path, text.getvalue().encode("utf-8-sig"))
+    write_whole(path, text.getvalue().encode("utf-8-sig"), OWNER_FILE)
 
 
 def _harmless(cell: Cell) -> Cell:

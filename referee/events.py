@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from table.documents import convert
+from table.documents import convert, shown
 from table.errors import InputError
+from table.text import check_unicode
 
 SCHEMA = 6
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
@@ -308,8 +309,13 @@ def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
 
 
 def encode(event: Event) -> str:
-    """The event as one line of JSON with its schema version.  Raises TypeError or ValueError for what JSON cannot say."""
-    return json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    """The event as one line of JSON with its schema version.
+
+    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON cannot say.
+    """
+    text = json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    check_unicode(text, type(event).__name__)
+    return text
 
 
 def decode(text: str, where: str) -> Event:
@@ -321,8 +327,13 @@ def decode(text: str, where: str) -> Event:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: expected an event as JSON: {error}") from error
+    return decode_document(document, where)
+
+
+def decode_document(document: Any, where: str) -> Event:
+    """The event in a document that was read from JSON, which is used up; raises InputError as `decode` does."""
     if not isinstance(document, dict):
-        raise InputError(f"{where}: expected an event as a JSON object, got {text[:60]!r}")
+        raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
         raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {schema!r}")

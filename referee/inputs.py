@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from table.documents import convert, read_text, shown
 from table.errors import InputError
+from table.text import check_unicode
 
 
 class Input(NamedTuple):
@@ -35,4 +36,5 @@ def _read(line: str, where: str) -> Input:
         raise InputError(f"{where}: expected a JSON object: {error}") from error
     if not isinstance(said, dict) or "t_ms" not in said:
         raise InputError(f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}")
+    check_unicode(said, where)
     return Input(convert(said.pop("t_ms"), int, where, "t_ms"), said, where)

@@ -49,6 +49,7 @@ from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, foll
 from referee.log import Log
 from referee.secret import Touched, touched
 from table.errors import InputError
+from table.text import check_unicode
 
 RECORDS_KEPT = 200
 """The newest records of a session stay in memory, an evening's would not fit beside the eyes; older ones are read from the log."""
@@ -190,6 +191,7 @@ class Session:
 
         Raises InputError for what the game does not understand.
         """
+        check_unicode(said, "hear")
         with self._writing:
             event = fact_of(self._verdict_on(said))
             if event is None or self._waits_for_an_answer(event):

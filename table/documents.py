@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from table.errors import InputError
+from table.text import check_unicode
 
 T = TypeVar("T")
 
@@ -59,19 +60,24 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
             os.fsync(file.fileno())
         os.chmod(beside, mode)
         os.replace(beside, path)
-    except OSError as error:
+    except BaseException as error:
         Path(beside).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise InputError(f"{path}: could not be written ({error.strerror}); nothing was changed") from error
 
 
 def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
     """`raw`, found at the place `at` of the file `where`, as `kind`.
 
-    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN and infinity are never let in.
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN, infinity and text that is no
+    valid Unicode are never let in.
     """
-    for place, number in _numbers(raw, at):
-        if not math.isfinite(number):
-            raise InputError(f"{where}: {place.lstrip('.') or 'document'}: expected a finite number, got {number}")
+    if not _sound(raw):
+        check_unicode(raw, where)
+        for place, number in _numbers(raw, at):
+            if not math.isfinite(number):
+                raise InputError(f"{where}: {_cut(place.lstrip('.')) or 'document'}: expected a finite number, got {number}")
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
@@ -84,8 +90,17 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
             expected, came = ("a value", "none") if missing else ("no field of this name", shown(got.get(field[2])))
         else:
             expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
-        place = f"{at}{place}".lstrip(".") or "document"
+        place = _cut(f"{at}{place}".lstrip(".")) or "document"
         raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+
+
+def _sound(raw: Any) -> bool:
+    """Can it be written as JSON in UTF-8?  Quick, as it decides nothing: what cannot is walked to find out where and why, if for any reason."""
+    try:
+        json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
 
 
 def _expected(what: str, unit: str) -> str:
@@ -101,7 +116,10 @@ def _expected(what: str, unit: str) -> str:
 
 def shown(value: Any) -> str:
     """A value as JSON, short enough for one line of a message."""
-    text = json.dumps(value, default=str)
+    return _cut(json.dumps(value, default=str))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -108,6 +108,7 @@ def test_an_unknown_camera_is_refused_with_the_names_that_there_are(spec, setup)
         (["holiday.jpg"], "holiday.jpg: expected a file name of milliseconds"),
         (["-250.jpg"], "expected a file name of milliseconds"),
         (["²50.jpg"], "expected a file name of milliseconds"),
+        (["99999999999999999999.jpg"], "expected a file name of milliseconds such as 000010250.jpg, of 15 digits at most"),
         (["250.jpg", "0250.jpg"], "expected a time of its own"),
     ],
 )

@@ -14,6 +14,8 @@ from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, j
 from vision.cameras.png import PNG, decode_png, png_exif
 from vision.frame import Frame, Image, swapped
 
+MOST_DIGITS = 15
+"""Milliseconds beyond these are 30,000 years; what reads them as JSON, or keeps them in 64 bits, must not have to round."""
 _SUFFIXES = (".jpg", ".jpeg", ".png")
 
 
@@ -89,8 +91,8 @@ class FolderCamera:
         for path in sorted(folder.iterdir()):
             if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
                 continue
-            if not (path.stem.isascii() and path.stem.isdigit()):
-                raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg")
+            if not (path.stem.isascii() and path.stem.isdigit() and len(path.stem.lstrip("0")) <= MOST_DIGITS):
+                raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg, of {MOST_DIGITS} digits at most")
             if (at_ms := int(path.stem)) in paths:
                 raise InputError(f"{path}: expected a time of its own, but {paths[at_ms].name} has the same")
             paths[at_ms] = path
