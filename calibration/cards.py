@@ -44,7 +44,7 @@ from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
 from vision.camera import on_plane, pose_of, undistort
-from vision.cameras.files import read_image
+from vision.cameras.files import MOST_MEGAPIXELS_TOGETHER, image_size, read_image
 from vision.fiducials import detect_markers
 from vision.frame import Image
 
@@ -94,16 +94,18 @@ def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
     paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
     if not paths:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
-    frames = {path.name: read_image(path).image for path in paths}
-    for name, image in frames.items():
-        check_size(str(folder / name), image, lens)
-    return frames
+    most = max(1, int(1e6 * MOST_MEGAPIXELS_TOGETHER / (lens.width * lens.height)))
+    for path in paths:
+        check_size(str(path), image_size(path), lens)
+    if len(paths) > most:
+        raise InputError(f"{folder}: expected {most} photographs of {lens.width} x {lens.height} px at most, got {len(paths)}; take some away")
+    return {path.name: read_image(path).image for path in paths}
 
 
-def check_size(where: str, image: Image, lens: Lens) -> None:
-    """Raises InputError for a picture of another size than the lens is for."""
-    if image.shape[1::-1] != (lens.width, lens.height):
-        got = f"{image.shape[1]} x {image.shape[0]} px"
+def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
+    """Raises InputError for a picture of another size, (width, height), than the lens is for."""
+    if size_px != (lens.width, lens.height):
+        got = f"{size_px[0]} x {size_px[1]} px"
         raise InputError(f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
 
 

@@ -9,7 +9,6 @@ import click
 import cv2
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -33,7 +32,8 @@ from calibration.shown import beside
 from referee.frames import take_pictures
 from referee.gaps_here import GapsHere, gaps_here
 from referee.shown import Z_95, with_margin
-from table.documents import write_whole
+from referee.terminal import console, say
+from table.documents import check_output, write_whole
 from table.errors import InputError
 from table.setup import Setup, load_table
 from vision.frame import Image, swapped
@@ -89,8 +89,11 @@ def check(
     setup = load_table(table_path)
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
         raise InputError(f"--out: expected the name of a page, OUT.html, in a folder that exists, got {out}")
+    taken = list(folder.iterdir()) if folder and folder.is_dir() else []
+    check_output(out, table_path, *taken)
     if picture:
         check_picture_path(picture)
+        check_output(picture, out, table_path, *taken)
     measured = _cards(cards, distance_mm)
     known = [_place(text) for text in places]
     found = _check([look(name, image, setup) for name, image in _images(folder, spec, setup).items()], setup, measured, known)
@@ -102,7 +105,7 @@ def check(
     if picture:
         write_whole(picture, png.tobytes())
     _print(report)
-    click.echo(f"{out}: written, with the map of errors and what each figure rests on." + (f" {picture}: written." if picture else ""))
+    say(f"{out}: written, with the map of errors and what each figure rests on." + (f" {picture}: written." if picture else ""))
 
 
 def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int], float] | None:
@@ -239,11 +242,11 @@ def _below(found: Found) -> str:
 
 
 def _print(report: Report) -> None:
-    console = Console()
+    output = console()
     table = Table(box=SIMPLE_HEAD, caption='± and "95 %" hold 95 of 100 true values', caption_justify="left")
     for heading in ("what", "figure", ""):
         table.add_column(heading, justify="right" if heading == "figure" else "left", no_wrap=heading != "what")
     for row in report.rows:
         table.add_row(escape(row.what), row.figure, row.how)
-    console.print(table)
-    console.print(escape(report.verdict), highlight=False)
+    output.print(table)
+    output.print(escape(report.verdict), highlight=False)

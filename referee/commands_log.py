@@ -10,7 +10,6 @@ from typing import Any
 import click
 import msgspec
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -23,6 +22,8 @@ from referee.log import Log, LogReader
 from referee.played import Played, Thrown, games_of
 from referee.shown import called, shown_date, shown_mm, shown_time
 from referee.tallies import Tally, tallies
+from referee.terminal import console, say, say_json
+from table.documents import check_output
 from table.errors import InputError
 
 
@@ -52,7 +53,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
     with LogReader(path or log_path()) as reader:
         sessions = reader.sessions()
     if as_json:
-        click.echo(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
+        say_json(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
@@ -63,7 +64,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
         cells = (str(row.session), shown_date(row.started_utc), row.game, people, length, str(row.rulings), remarks)
         table.add_row(*map(escape, cells))
-    Console().print(table if sessions else "Nothing was refereed yet.")
+    console().print(table if sessions else "Nothing was refereed yet.")
 
 
 @log.command()
@@ -76,7 +77,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
         records = reader.records(session or latest(reader))
     documents = [record_document(record) for record in records]
     if as_json:
-        click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
+        say_json(json.dumps(documents, indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     table.add_column("record", justify="right")
@@ -87,7 +88,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     for record, document in zip(records, documents, strict=True):
         what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
         table.add_row(*map(escape, (str(record.seq), shown_time(record.at_ms), what, _sentence(document), document.get("rests_on", ""))))
-    Console().print(table)
+    console().print(table)
 
 
 @log.command()
@@ -98,9 +99,10 @@ def export(session: int, target: Path, path: Path | None) -> None:
     """Write a session with its pictures to a zip file."""
     if target.suffix.lower() != ".zip":
         raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
+    check_output(target)
     with LogReader(path or log_path()) as reader:
         export_session(reader, session, target)
-    click.echo(f"session {session} is in {target}")
+    say(f"session {session} is in {target}")
 
 
 @log.command("import")
@@ -111,7 +113,7 @@ def import_(source: Path, path: Path | None) -> None:
     target = path or log_path(ready_folder())
     with Log(target) as opened:
         session = import_session(opened, source)
-    click.echo(f"{source} is session {session} in {target}")
+    say(f"{source} is session {session} in {target}")
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,9 +125,10 @@ def _csv(command: Callable[..., None]) -> Callable[..., None]:
 @which_log
 def scores(target: Path, path: Path | None) -> None:
     """Write all games with their scores to a CSV file, one row a game."""
+    check_output(target)
     games = _played(path)
     write_scores(target, games)
-    click.echo(f"{len(games)} games are in {target}")
+    say(f"{len(games)} games are in {target}")
 
 
 @log.command()
@@ -133,8 +136,9 @@ def scores(target: Path, path: Path | None) -> None:
 @which_log
 def gaps(target: Path, path: Path | None) -> None:
     """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    check_output(target)
     count = write_gaps(target, _played(path))
-    click.echo(f"{count} throws are in {target}")
+    say(f"{count} throws are in {target}")
 
 
 @log.command()
@@ -145,7 +149,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     """Statistics of every player over all sessions: games, points, and how near they throw."""
     rows = tallies(game for game in _played(path) if simulated or not game.simulated)
     if as_json:
-        click.echo(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
+        say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("game", "player", "games", "won", "drawn", "points for", "against", "throws", "median gap", "nearest"):
@@ -155,7 +159,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
         gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
         cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
         table.add_row(*(escape(str(cell)) for cell in cells))
-    Console().print(table if rows else "Nothing was refereed yet.")
+    console().print(table if rows else "Nothing was refereed yet.")
 
 
 def _played(path: Path | None) -> list[Played]:
@@ -166,7 +170,7 @@ def _played(path: Path | None) -> list[Played]:
             try:
                 games += games_of(reader, summary.session, GAMES)
             except InputError as error:
-                click.echo(f"rinkside: left out: {error}", err=True)
+                say(f"rinkside: left out: {error}", err=True)
     return games
 
 

@@ -40,6 +40,7 @@ from referee.simulated_tables import camera_over, game_table, seat
 from referee.simulation import simulated_table
 from referee.stopping import stopped_by_one_signal
 from referee.story import Stories
+from referee.terminal import say
 from table.errors import InputError
 from table.setup import Setup, load_table
 from vision.cameras import CameraPort, open_camera
@@ -196,7 +197,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
             referee.run()
         except Exception as error:
             failed.append(error)
-            click.echo(f"rinkside: the referee had to stop: {error}", err=True)
+            say(f"rinkside: the referee had to stop: {error}", err=True)
 
     worker = threading.Thread(target=work, name="referee", daemon=True)
     companion = Companion(rig, session, referee, referee.setup.board, complain)
@@ -215,7 +216,7 @@ def _referee(session: Session, referee: Referee, listening: socket.socket, rig: 
             session.end("Rinkside was ended")
     if worker.is_alive():
         # Python cannot end while a thread is inside a device or OpenCV; the log survives a process that is cut off.
-        click.echo("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
+        say("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
         os._exit(2)
     if failed:
         raise SystemExit(2)

@@ -25,6 +25,7 @@ from referee.rolled import dice_corner_watch
 from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
+from referee.terminal import say, say_json
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -110,7 +111,10 @@ def _print(record: Record, as_json: bool) -> None:
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
     said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
-    click.echo(json.dumps(document, ensure_ascii=False) if as_json else said)
+    if as_json:
+        say_json(json.dumps(document, ensure_ascii=False))
+    else:
+        say(said)
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

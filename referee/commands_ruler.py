@@ -12,6 +12,7 @@ import click
 from referee.commands_measure import aimed
 from referee.commands_pages import address_options, url
 from referee.ruler import Ruler
+from referee.terminal import say
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -33,7 +34,7 @@ def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, h
     with closing(listen(host, port)) as listening, closing(open_camera(spec, setup)) as camera:
         measuring = Ruler(camera, setup, Watch(), reference)
         with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
-            click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+            say(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()
                 # The last picture of a recording stays to be looked at.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from table.documents import convert
+from table.documents import convert, parse_json, quoted, shown
 from table.errors import InputError
 
 SCHEMA = 6
@@ -315,15 +315,12 @@ def decode(text: str, where: str) -> Event:
 
     Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the wrong kind.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: expected an event as JSON: {error}") from error
+    document = parse_json(text, where)
     if not isinstance(document, dict):
-        raise InputError(f"{where}: expected an event as a JSON object, got {text[:60]!r}")
+        raise InputError(f"{where}: expected an event as a JSON object, got {quoted(text)}")
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
-        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {schema!r}")
+        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
     if schema > SCHEMA:
         raise InputError(f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it, update this one")
     return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class

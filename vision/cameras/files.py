@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,48 +10,86 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from table.documents import read_bytes
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import other_size
-from vision.cameras.jpeg import JPEG, whole_jpeg
+from vision.cameras.jpeg import JPEG, MOST_SCANS, jpeg_size, whole_jpeg
 from vision.frame import Frame, Image, swapped
 
 PNG = b"\x89PNG\r\n\x1a\n"
 _SUFFIXES = (".jpg", ".jpeg", ".png")
+MOST_MEGAPIXELS = 25.0
+"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one of 25 with another of the empty table, and drawing what
+was read, takes 550 MB; phones take 12 or 24, the largest camera for the Raspberry Pi in common use 12."""
+MOST_MEGAPIXELS_TOGETHER = 100.0
+"""Of all pictures of a folder that have to be in memory at once."""
+MEGAPIXELS_NAME = "RINKSIDE_MOST_MEGAPIXELS"
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999: no calendar goes on."""
 
 
 def read_image(path: Path, setup: Setup | None = None) -> Frame:
     """A JPEG or PNG as a frame (seq 0, at 0 ms); EXIF rotation is ignored, pixels stay where the sensor had them.
 
-    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, or, with `setup`, is of
-    another size than `table.json` says.
+    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, is larger than MOST_MEGAPIXELS,
+    or, with `setup`, is of another size than `table.json` says.  The size is that in the file's header: what is too large is never decoded.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
-    image = decode_image(data, str(path))
-    height, width = image.shape[:2]
+    data = _read(path)
+    width, height = _size(data, str(path))
     if setup is not None and (wrong := other_size(width, height, setup)):
         raise InputError(f"{path}: {wrong}")
-    return Frame(0, 0, image)
+    return Frame(0, 0, decode_image(data, str(path)))
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """Width and height of a JPEG or PNG as its header says, without decoding it.  Raises InputError as `read_image` does."""
+    return _size(_read(path), str(path))
 
 
 def decode_image(data: bytes, where: str) -> Image:
     """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
-    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: whole_jpeg, PNG: _whole_png}
-    whole = next((check for start, check in checks.items() if data.startswith(start)), None)
-    if whole is None:
-        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
-    if not whole(data):
+    _size(data, where)
+    whole = whole_jpeg(data) if data.startswith(JPEG) else _whole_png(data)
+    if not whole or (data.startswith(JPEG) and data.count(b"\xff\xda") > MOST_SCANS):
         raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION)
     except cv2.error as error:
         raise InputError(f"{where}: expected a picture that can be decoded: {error.err}") from error
     if image is None:
         raise InputError(f"{where}: expected a whole picture, but it cannot be decoded; take or copy it again")
-    return swapped(image)
+    return np.asarray(image, np.uint8)
+
+
+def most_pixels() -> int:
+    """Pixels that a picture may have; raises InputError where RINKSIDE_MOST_MEGAPIXELS is no number from 1 to 1000."""
+    said = os.environ.get(MEGAPIXELS_NAME, "")
+    try:
+        megapixels = float(said) if said else MOST_MEGAPIXELS
+    except ValueError:
+        megapixels = 0.0
+    if not 1 <= megapixels <= 1000:
+        raise InputError(f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {said!r}")
+    return round(megapixels * 1e6)
+
+
+def _read(path: Path) -> bytes:
+    return read_bytes(path, "a picture", 3 * most_pixels() + (1 << 20))
+
+
+def _size(data: bytes, where: str) -> tuple[int, int]:
+    """Width and height in the header; raises InputError for what is no JPEG or PNG, and for more pixels than are decoded."""
+    sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {JPEG: jpeg_size, PNG: _png_size}
+    size_of = next((size for start, size in sizes.items() if data.startswith(start)), None)
+    if size_of is None:
+        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
+    size = size_of(data)
+    if size is None or 0 in size:
+        raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+    if size[0] * size[1] > (most := most_pixels()):
+        raise InputError(f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}), got {size[0]} x {size[1]} px")
+    return size
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
@@ -80,7 +119,9 @@ class FolderCamera:
                 continue
             if not (path.stem.isascii() and path.stem.isdigit()):
                 raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg")
-            if (at_ms := int(path.stem)) in paths:
+            if (at_ms := int(path.stem)) > LAST_MS:
+                raise InputError(f"{path}: expected a file name of milliseconds, {LAST_MS} at most")
+            if at_ms in paths:
                 raise InputError(f"{path}: expected a time of its own, but {paths[at_ms].name} has the same")
             paths[at_ms] = path
         if not paths:
@@ -106,6 +147,13 @@ class FolderCamera:
 def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
     """`folder:PATH`: every JPEG and PNG of a folder in order of time; file names are milliseconds, `000010250.jpg`."""
     return FolderCamera(Path(argument), setup)
+
+
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in the first chunk, IHDR; None where that is another.  (PNG specification, 11.2.1)"""
+    if data[12:16] != b"IHDR" or len(data) < 24:
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
 
 
 def _whole_png(data: bytes) -> bool:
