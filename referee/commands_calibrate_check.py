@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from referee.terminal import console, say
 from table.documents import check_output, write_whole
 from table.errors import InputError
 from table.setup import Setup, load_table
+from vision.cameras.files import MOST_MEGAPIXELS_TOGETHER
 from vision.frame import Image, swapped
 from vision.pictures import check_picture_path
 
@@ -131,11 +133,16 @@ def _place(text: str) -> tuple[float, float]:
     return x, y
 
 
-def _images(folder: Path | None, spec: str | None, setup: Setup) -> dict[str, Image]:
+def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
+    """Pictures by name; those of a folder stay in memory all together, so that there may not be too many.  Raises InputError."""
     if (folder is None) == (spec is None):
         raise InputError("expected pictures of the table at rest: --from FOLDER or --camera SPEC, one of the two")
     if folder is not None:
-        return read_frames(folder, setup.camera)
+        frames = read_frames(folder, setup.camera)
+        most = max(1, int(1e6 * MOST_MEGAPIXELS_TOGETHER / (setup.camera.width * setup.camera.height)))
+        if len(frames) > most:
+            raise InputError(f"{folder}: expected {most} pictures of this size at most, got {len(frames)}; take some away")
+        return frames
     assert spec is not None
     return {f"picture {number}": image for number, image in enumerate(take_pictures(spec, setup, PICTURES), 1)}
 

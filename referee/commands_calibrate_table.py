@@ -136,7 +136,7 @@ def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float,
         say(sentence)
 
 
-def _frames(folder: Path | None, spec: str | None, lens: Lens) -> dict[str, Image]:
+def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
     """Photographs of a folder, or pictures that a camera takes as soon as it sees all four cards; raises InputError."""
     if (folder is None) == (spec is None):
         raise InputError("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")

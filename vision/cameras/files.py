@@ -19,10 +19,10 @@ from vision.frame import Frame, Image, swapped
 
 PNG = b"\x89PNG\r\n\x1a\n"
 _SUFFIXES = (".jpg", ".jpeg", ".png")
-MOST_MEGAPIXELS = 25.0
-"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one of 25 with another of the empty table, and drawing what
-was read, takes 550 MB; phones take 12 or 24, the largest camera for the Raspberry Pi in common use 12."""
-MOST_MEGAPIXELS_TOGETHER = 100.0
+MOST_MEGAPIXELS = 13.0
+"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one with another of the empty table, and drawing what was
+read, has to stay under 600 MB even where all is noise; phones take 12 or more, the largest camera for the Raspberry Pi in common use 12.3."""
+MOST_MEGAPIXELS_TOGETHER = 52.0
 """Of all pictures of a folder that have to be in memory at once."""
 MEGAPIXELS_NAME = "RINKSIDE_MOST_MEGAPIXELS"
 LAST_MS = 253_402_300_799_999
