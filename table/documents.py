@@ -59,7 +59,7 @@ def read_bytes(path: Path, expected: str, most_bytes: int) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             raise InputError(f"{path}: expected {expected}, got {_kind(about.st_mode)}")
         with open(handle, "rb", closefd=False) as file:
-            data = file.read(most_bytes + 1) if about.st_size <= most_bytes else b""
+            data = file.read(about.st_size + 1) if about.st_size <= most_bytes else b""
     except OSError as error:
         raise InputError(f"{path}: expected {expected}, but it cannot be read ({error.strerror})") from error
     finally:
