@@ -8,6 +8,7 @@ character, a crash, a process that does not end.
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -125,7 +126,7 @@ def change_document(data: bytes, rng: random.Random) -> bytes:
             case 3 if isinstance(holder[key], int | float) and abs(holder[key]) < 1e15:
                 holder[key] *= rng.choice((-1, 0, 1e-9, 1.5, 1e3, 1e9, 1e300))
             case _:
-                holder[key] = rng.choice(VALUES)
+                holder[key] = copy.deepcopy(rng.choice(VALUES))
     return json.dumps(root[0], ensure_ascii=rng.random() < 0.8).encode("utf-8", "surrogatepass")
 
 

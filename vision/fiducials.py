@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from table.errors import InputError
 from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
@@ -123,8 +124,11 @@ def locate_by(detected: Detected, image: Image, setup: Setup) -> Camera | NoPose
     table = np.array([marker.corners_mm for marker in seen]).reshape(-1, 2)
     points = np.column_stack([table, np.full(len(table), setup.fiducials.z_mm)])
     pixels = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    pose = pose_of(points, pixels, setup.camera)
-    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
+    try:
+        pose = pose_of(points, pixels, setup.camera)
+        stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
+    except InputError as error:
+        return NoPose(str(error))
     if stranger is not None:
         return stranger
     return _refine(image, setup, pose, tuple(marker.id for marker in seen))

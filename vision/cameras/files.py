@@ -87,9 +87,14 @@ def _size(data: bytes, where: str) -> tuple[int, int]:
     size = size_of(data)
     if size is None or 0 in size:
         raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
-    if size[0] * size[1] > (most := most_pixels()):
-        raise InputError(f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}), got {size[0]} x {size[1]} px")
+    check_pixels(*size, where)
     return size
+
+
+def check_pixels(width: int, height: int, where: str) -> None:
+    """Raises InputError for more pixels than are decoded."""
+    if width * height > (most := most_pixels()):
+        raise InputError(f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}), got {width} x {height} px")
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:

@@ -9,6 +9,7 @@ import cv2
 from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import other_size
+from vision.cameras.files import check_pixels
 from vision.frame import Frame, swapped
 
 
@@ -26,6 +27,11 @@ class VideoCamera:
         if not self._capture.isOpened():
             raise InputError(f"{path}: expected a video such as MP4, AVI or MKV, but it cannot be read")
         width, height = (int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+        try:
+            check_pixels(width, height, str(path))
+        except InputError:
+            self._capture.release()
+            raise
         if setup is not None and (wrong := other_size(width, height, setup)):
             self._capture.release()
             raise InputError(f"{path}: {wrong}")
