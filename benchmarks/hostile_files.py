@@ -28,7 +28,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -356,7 +356,7 @@ def main(count: int, seed: int, only: tuple[str, ...], as_json: bool) -> None:
     begun = time.monotonic()
     outcome = attack(count, seed, [one for one in FORMATS if not only or one.name in only], lambda said: print(said, file=sys.stderr, flush=True))
     if as_json:
-        print(json.dumps(asdict(outcome)))
+        print(json.dumps({name: getattr(outcome, name) for name in outcome.__slots__}))
         return
     for fault in outcome.faults:
         print(fault)

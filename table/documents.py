@@ -232,16 +232,16 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
 def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
     """`raw`, found at the place `at` of the file `where`, as `kind`.
 
-    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN and infinity are never let in.
+    Raises InputError such as `table.json: board.square_mm: expected 5 mm or more, got -3`; NaN, infinity and text that is no
+    valid Unicode are never let in.
     """
-    for steps, value in _walk(raw):
-        if isinstance(value, float) and not math.isfinite(value):
-            raise InputError(f"{where}: {_place([*([at] if at else []), *steps])}: expected a finite number, got {value}")
+    if not _sound(raw):
+        check_unicode(raw, where)
+        for steps, value in _walk(raw):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{where}: {_place([*([at] if at else []), *steps])}: expected a finite number, got {value}")
     try:
         return msgspec.convert(raw, kind)
-    except UnicodeEncodeError:
-        check_unicode(raw, where)
-        raise
     except msgspec.ValidationError as error:
         found = _AT.match(str(error))
         what, path = (found["what"], found["path"] or "") if found else (str(error), "")
@@ -254,6 +254,15 @@ def convert(raw: Any, kind: type[T], where: str, at: str = "") -> T:
             expected, came = _expected(what, " mm" if re.search(r"_mm[^.]*$", place) else ""), shown(got)
         place = _short_place(f"{at}{place}".lstrip(".")) or "document"
         raise InputError(f"{where}: {place}: expected {expected}, got {came}") from error
+
+
+def _sound(raw: Any) -> bool:
+    """Can it be written as JSON in UTF-8?  Quick, as it decides nothing: what cannot is walked to find out where and why, if for any reason."""
+    try:
+        json.dumps(raw, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
 
 
 def _expected(what: str, unit: str) -> str:

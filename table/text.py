@@ -1,45 +1,43 @@
-"""Text from outside: valid Unicode only, and nothing in it that moves a terminal's cursor."""
+"""Text from outside: refused where it is no valid Unicode, made harmless where it goes to a terminal."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 from table.errors import InputError
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""C0 and C1 control characters, line and paragraph separators, bidirectional controls (Unicode, UAX 9), lone surrogates."""
+SHOWN = 40
+"""So many characters of a text that is refused are quoted."""
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSAFE = re.compile(f"[{_CONTROLS}\t\n]")
+_UNSAFE_IN_LINES = re.compile(f"[{_CONTROLS}]")
 
 
-def check_unicode(value: Any, where: str) -> None:
-    """Raises InputError for a lone surrogate in any text of plain data: a str, or lists and dicts of them, keys included.
+def check_unicode(value: object, where: str) -> None:
+    """Check every text in `value`: a str, or lists, tuples and dicts (their keys too) inside one another, as deep as they go.
 
-    JSON can spell one (`"\\ud800"`), but no file and no database can hold it.
+    Raises InputError, `where` first, for text that no encoding can write: JSON lets a lone surrogate such as `"\\ud83d"` through.
     """
-    for text in _texts(value):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            got = printable(text[max(0, error.start - 20) : error.start + 20])
-            code = f"U+{ord(text[error.start]):04X}"
-            raise InputError(f"{where}: expected valid Unicode text, got half a character ({code}) in {got!r}") from error
-
-
-def printable(text: str) -> str:
-    """The text with every control character, and what turns the direction of writing, as U+FFFD; line ends too."""
-    return _UNSAFE.sub("\ufffd", text)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in plain data; a stack of its own, as data can be nested deeper than Python's."""
     stack = [value]
     while stack:
-        value = stack.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            stack.extend(value.keys())
-            stack.extend(value.values())
-        elif isinstance(value, list | tuple):
-            stack.extend(value)
+        node = stack.pop()
+        if isinstance(node, str):
+            try:
+                node.encode()
+            except UnicodeEncodeError as error:
+                first = max(0, error.start - SHOWN // 2)
+                raise InputError(f"{where}: expected valid Unicode text, got {node[first : first + SHOWN]!a}") from None
+        elif isinstance(node, dict):
+            stack.extend(node.keys())
+            stack.extend(node.values())
+        elif isinstance(node, list | tuple):
+            stack.extend(node)
+
+
+def printable(text: str, keep_lines: bool = False) -> str:
+    """`text` as it can be written to a terminal: what would steer it (C0, C1, ESC, changes of direction) becomes a space.
+
+    Line ends and tabs become spaces too unless `keep_lines`.
+    """
+    return (_UNSAFE_IN_LINES if keep_lines else _UNSAFE).sub(" ", text)
