@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import json
 import os
 import random
@@ -45,6 +46,8 @@ from webui.codes import Codes
 
 MOST_CPU_S, PATIENCE_S, MOST_BYTES, MOST_SAID = 10.0, 60.0, 600 << 20, 500
 """Of processor time; of time in all, after which a command waits for something that does not come; of memory; characters of a refusal."""
+MOST_PLACES = 20_000
+"""Values of a document, of which one is changed."""
 CASES_A_CHILD = 50
 """A process is ended after so many, so that its greatest memory is that of few files."""
 
@@ -84,7 +87,8 @@ TOKENS: tuple[bytes, ...] = (
 NASTY = ("\ud800", "\x1b[2J\x07", "\u202e", "\x9b31m", "\u2028", "a\0b", "x" * 5000, "{" * 900, "[red]", "=1+1", "")
 VALUES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**31, 2**53, 2**64, 10**400, -1e308, 1e308, 1e-308, 1e6, 0.5, float("nan"), float("inf"), [], {}, [[]],
-    [0] * 2000, [[0, 0]] * 3000, {"a": {}}, "../up.toml", "/dev/zero", "looney", "red", "hex", "tiles", "coasters", "chessboard", *NASTY, *NASTY,
+    [0] * 2000, [[0, 0] for _ in range(3000)],
+    {"a": {}}, "../up.toml", "/dev/zero", "looney", "red", "hex", "tiles", "coasters", "chessboard", *NASTY, *NASTY,
 )  # fmt: skip
 """What a value of a document becomes."""
 
@@ -115,7 +119,8 @@ def change_document(data: bytes, rng: random.Random) -> bytes:
     """One to three values of a JSON document become others, are left out, doubled, or named otherwise."""
     root = [json.loads(data)]
     for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(list(_places(root)))
+        places = list(itertools.islice(_places(root), MOST_PLACES))
+        holder, key = rng.choice(places)
         match rng.randrange(5):
             case 0 if isinstance(holder, dict):
                 del holder[key]
