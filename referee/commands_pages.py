@@ -11,6 +11,7 @@ import click
 from flask import Flask
 
 from referee.guides import Guide
+from referee.terminal import say
 from table.errors import InputError
 from webui.access import Access
 from webui.codes import Codes
@@ -86,9 +87,11 @@ def address_for_others(listening: socket.socket) -> str:
 
 def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
     """Say in the terminal where a page is, and how one becomes its host."""
-    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
-    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    say(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    once = ", or open this, which works once:" if access.link else "."
+    say(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    if access.link:
+        say(f"  {url(listening)}/join#{access.link}")
 
 
 @contextmanager
@@ -103,8 +106,8 @@ def served(
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
-        click.echo(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
-        click.echo(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
+        say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        say(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
         try:
             yield
         except InputError as error:

@@ -44,6 +44,7 @@ from referee.simulation import simulated_table
 from referee.stopping import stopped_by_one_signal
 from referee.story import Stories
 from referee.supervisor import Supervisor
+from referee.terminal import say
 from table.errors import InputError
 from table.setup import Setup, load_table
 from vision.cameras import CameraPort, open_camera
@@ -251,7 +252,7 @@ def _referee(
             session.end("Rinkside was ended")
     if worker.is_alive():
         # Python cannot end while a thread is inside a device or OpenCV; the log survives a process that is cut off.
-        click.echo("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
+        say("rinkside: the camera does not answer and was left; everything that was shown is in the log", err=True)
         os._exit(2)
     if failed:
         raise SystemExit(2)

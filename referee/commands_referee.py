@@ -28,6 +28,7 @@ from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
 from referee.supervisor import Supervisor
+from referee.terminal import say, say_json
 from table.setup import load_table
 from vision.cameras import RECORDINGS, open_camera
 from vision.cameras.files import read_image
@@ -122,7 +123,7 @@ def _referee(stack: ExitStack, session: Session, supervisor: Supervisor, rig: Ri
 def _end_incomplete(missing: str, as_json: bool) -> None:
     """End with exit code 3, as not all of a recording could be read."""
     if as_json:
-        click.echo(json.dumps({"incomplete": missing}, ensure_ascii=False))
+        say_json(json.dumps({"incomplete": missing}, ensure_ascii=False))
     raise click.exceptions.Exit(INCOMPLETE)
 
 
@@ -132,7 +133,10 @@ def _print(record: Record, as_json: bool) -> None:
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
     said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
-    click.echo(json.dumps(document, ensure_ascii=False) if as_json else said)
+    if as_json:
+        say_json(json.dumps(document, ensure_ascii=False))
+    else:
+        say(said)
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from referee.commands_pages import address_options, url
 from referee.frames import AnnouncedCamera
 from referee.ruler import Ruler
 from referee.settings import complain
+from referee.terminal import say
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -36,7 +37,7 @@ def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, h
         measuring = Ruler(camera, setup, Watch(), reference)
         app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
         with serving(app, listening, bool(public_names)):
-            click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+            say(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()
                 # The last picture of a recording stays to be looked at.

@@ -13,10 +13,11 @@ from referee.shown import called, time_utc
 from table.documents import write_whole
 from table.errors import InputError
 from table.pieces import COLOURS
+from table.text import printable
 
 Cell = str | int | float | None
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Text that begins so is a formula to a spreadsheet, and may do harm (OWASP, "CSV Injection")."""
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may do harm (OWASP, "CSV Injection")."""
 GAMES = ("session", "game", "game_number", "begun_utc", "players", "winner", "finished", "simulated")
 THROWS = ("session", "game_number", "record", "time_utc", "clock_ms", "player", "size", "came_to_rest", "gap_mm", "sigma_mm", "leading", "decided_by")
 
@@ -69,4 +70,7 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
 
 
 def _harmless(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)  # first: a spreadsheet may skip what does not print before a formula
+    return f"'{text}" if text.lstrip(" \u00a0\ufeff\ufffd").startswith(FORMULA) else text

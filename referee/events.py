@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from table.documents import convert, shown
+from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
 
@@ -323,11 +323,7 @@ def decode(text: str, where: str) -> Event:
 
     Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the wrong kind.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: expected an event as JSON: {error}") from error
-    return decode_document(document, where)
+    return decode_document(parse_json(text, where), where)
 
 
 def decode_document(document: Any, where: str) -> Event:
@@ -336,7 +332,7 @@ def decode_document(document: Any, where: str) -> Event:
         raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
-        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {schema!r}")
+        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
     if schema > SCHEMA:
         raise InputError(f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it, update this one")
     return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class

@@ -73,11 +73,12 @@ class Codes:
 
 
 def _read(path: Path) -> Kept:
+    document = read_json(path)  # first: it refuses what is no file of its own
     try:
         path.chmod(OWNER_ONLY)
     except OSError as error:
         raise InputError(f"{path}: expected a file of this user's own, with its codes ({error.strerror}); remove it for new ones") from error
-    return convert(read_json(path), Kept, str(path))
+    return convert(document, Kept, str(path))
 
 
 def new_code(length: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from table.errors import InputError
 from table.setup import parse_table
 from vision.cameras import SOURCES, CameraPort, open_camera
-from vision.cameras.files import decode_image, encode_jpeg, read_image
+from vision.cameras.files import decode_image, encode_jpeg, image_size, read_image
 from vision.cameras.jpeg import DamagedError
 from vision.cameras.orientation import exif_flag, jpeg_exif
 
@@ -108,7 +109,6 @@ def test_an_unknown_camera_is_refused_with_the_names_that_there_are(spec, setup)
         (["holiday.jpg"], "holiday.jpg: expected a file name of milliseconds"),
         (["-250.jpg"], "expected a file name of milliseconds"),
         (["²50.jpg"], "expected a file name of milliseconds"),
-        (["99999999999999999999.jpg"], "expected a file name of milliseconds such as 000010250.jpg, of 15 digits at most"),
         (["250.jpg", "0250.jpg"], "expected a time of its own"),
     ],
 )
@@ -376,3 +376,85 @@ def test_what_cannot_be_read_is_said_with_its_path(tmp_path, content):
         read_image(path)
     with pytest.raises(InputError, match="expected a picture"):
         read_image(tmp_path)
+
+
+# --- sizes ---
+
+
+def said_size(data, width, height):
+    """A JPEG or PNG of a few hundred bytes whose header says that it is of another size, its checksum mended."""
+    if data.startswith(b"\x89PNG"):
+        header = b"IHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big") + data[24:29]
+        return data[:12] + header + zlib.crc32(header).to_bytes(4, "big") + data[33:]
+    at = next(match.start() for match in re.finditer(b"\xff[\xc0\xc1\xc2]", data))
+    return data[: at + 5] + height.to_bytes(2, "big") + width.to_bytes(2, "big") + data[at + 9 :]
+
+
+PREVIEWED = b"\xff\xd8\xff\xe1\x00\x10" + b"\xff\xd8\xff\xc0\x00\x08\x08\x00\x10\x00\x10\x00\x00\x00"
+"""Where a picture begins that has another, small one in its EXIF segment."""
+BOMBS = {
+    "JPEG": said_size(jpeg(), 30000, 30000),
+    "progressive": said_size(encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 65000, 65000),
+    "behind a preview": said_size(jpeg(), 30000, 30000).replace(b"\xff\xd8", PREVIEWED, 1),
+    "PNG": said_size(encoded(".png"), 30000, 30000),
+    "a PNG of one row": said_size(encoded(".png"), 2**31 - 1, 1),
+}
+
+
+@pytest.mark.parametrize("data", BOMBS.values(), ids=BOMBS)
+def test_a_picture_that_says_it_is_huge_is_refused_by_its_header(data, tmp_path, setup):
+    path = tmp_path / "000.jpg"
+    path.write_bytes(data)
+    for door in (lambda: read_image(path), lambda: image_size(path), lambda: decode_image(data, "it")):
+        with pytest.raises(InputError, match=r"expected a picture of 13 megapixels at most \(RINKSIDE_MOST_MEGAPIXELS\), got \d+ x \d+ px"):
+            door()
+    with pytest.raises(InputError, match="megapixels at most"):
+        open_camera(f"folder:{tmp_path}", setup).read()
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png"])
+def test_larger_pictures_can_be_allowed(suffix, tmp_path, monkeypatch):
+    path = tmp_path / f"large{suffix}"
+    path.write_bytes(encoded(suffix, np.zeros((1000, 1500, 3), np.uint8)))
+    assert image_size(path) == (1500, 1000)
+    monkeypatch.setenv("RINKSIDE_MOST_MEGAPIXELS", "1.4")
+    with pytest.raises(InputError, match=r"1\.4 megapixels at most"):
+        read_image(path)
+    monkeypatch.setenv("RINKSIDE_MOST_MEGAPIXELS", "1.5")
+    assert read_image(path).image.shape == (1000, 1500, 3)
+
+
+@pytest.mark.parametrize("said", ["0", "-3", "nan", "1e9", "many"])
+def test_a_limit_that_is_none_is_refused(said, monkeypatch):
+    monkeypatch.setenv("RINKSIDE_MOST_MEGAPIXELS", said)
+    with pytest.raises(InputError, match="expected a number of megapixels from 1 to 1000"):
+        decode_image(jpeg(), "it")
+
+
+def test_a_picture_of_another_size_than_the_tables_is_refused_by_its_header(tmp_path, setup):
+    """Cut short behind its header, it could not be decoded; its size is wrong all the same."""
+    path = tmp_path / "other.jpg"
+    path.write_bytes(jpeg(width=64)[:700])
+    with pytest.raises(InputError, match=r"as table\.json says, got 64 x 80 px"):
+        read_image(path, setup)
+
+
+def test_a_picture_of_hundreds_of_scans_is_refused():
+    """Each may be a few bytes, and takes as long as the whole picture."""
+    data = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
+    last = data.rindex(b"\xff\xda")
+    assert decode_image(data, "it").shape == (HEIGHT, WIDTH, 3)
+    with pytest.raises(InputError, match="cut short or damaged"):
+        decode_image(data[:last] + 60 * data[last:-2] + data[-2:], "it")
+
+
+def test_a_picture_without_any_pixels_is_refused():
+    for data in (said_size(jpeg(), 0, 80), said_size(encoded(".png"), 96, 0)):
+        with pytest.raises(InputError, match="cut short or damaged"):
+            decode_image(data, "it")
+
+
+def test_a_time_beyond_all_calendars_is_refused(tmp_path, setup):
+    (tmp_path / "99999999999999999999.jpg").write_bytes(jpeg())
+    with pytest.raises(InputError, match="expected a file name of milliseconds, 253402300799999 at most"):
+        open_camera(f"folder:{tmp_path}", setup)

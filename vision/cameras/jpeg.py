@@ -12,6 +12,10 @@ from table.errors import InputError
 from vision.frame import Image
 
 JPEG = b"\xff\xd8\xff"
+NO_FRAME = (0xC4, 0xC8, 0xCC)
+"""Markers among those of frames (SOF) that are something else: tables, and one that is reserved."""
+MOST_SCANS = 50
+"""Progressive pictures have about ten; each takes as long to decode as the whole picture, however short it is."""
 MOST_BYTES = 1 << 25
 """A stream in which no picture ends for so long is none."""
 
@@ -26,7 +30,7 @@ def decode_jpeg(data: bytes, where: str) -> Image:
     OpenCV decodes damaged data to something that looks like a picture and says so to nobody.  Raises DamagedError, and InputError for
     colours of printing (CMYK).
     """
-    if not whole_jpeg(data):
+    if not whole_jpeg(data) or data.count(b"\xff\xda") > MOST_SCANS:
         raise damaged(where)
     try:
         _, _, colours, _ = simplejpeg.decode_jpeg_header(data)
@@ -73,6 +77,22 @@ class JpegStream:
             return picture
         self.broken += 1
         return self.next()
+
+
+def jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in the frame header of a JPEG; None where there is none before the first scan."""
+    at = 2
+    while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
+        marker = data[at + 1]
+        if marker == 0xFF:
+            at += 1
+            continue
+        if 0xC0 <= marker <= 0xCF and marker not in NO_FRAME:
+            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+        if marker in (0xD8, 0xD9, 0xDA):
+            return None
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
 
 
 def whole_jpeg(data: bytes) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from table.errors import InputError
 from table.setup import Orientation, Setup
 from vision.cameras import is_unicode, other_size
+from vision.cameras.files import check_pixels
 from vision.cameras.mp4 import FilmIndex, film_index, is_mp4
 from vision.cameras.orientation import half_turned, is_half_turned
 from vision.frame import Frame, swapped
@@ -52,6 +53,7 @@ class VideoCamera:
             orientation = setup.camera.orientation if setup is not None else "sensor"
             self._turn = take_unturned(self._capture, index.mirrored, orientation, str(path))
             width, height = (int(self._capture.get(name)) for name in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+            check_pixels(width, height, str(path))
             if setup is not None and (wrong := other_size(width, height, setup)):
                 raise InputError(f"{path}: {wrong}")
         except InputError:
