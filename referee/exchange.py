@@ -11,14 +11,14 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from engines import GAMES
 from referee.events import Noted, Record, SessionStarted, decode_document, record_document, renumbered
 from referee.ledger import Games, Ledger, apply, begin, recorded
 from referee.log import Log, LogReader, TakenIn
 from referee.private import OWNER_FILE
-from table.documents import write_whole
+from table.documents import whole_file
 from table.errors import InputError
 
 RECORDS = "records.jsonl"
@@ -31,30 +31,50 @@ MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
 """Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, ValueError, OverflowError)
 """What `zipfile` raises for files that are none, or damaged."""
+PART = 100
+"""Records that are read at a time."""
 PLACE = ("seq", "session", "at_ms", "frame", "picture")
 """What a line of the file has beside the event."""
 
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
     """Write a session as a zip that only its owner can read, whole or not at all; raises InputError."""
-    write_whole(path, packed_session(log, session), OWNER_FILE)
+    with whole_file(path, OWNER_FILE) as file:
+        _pack(log, session, file)
 
 
 def packed_session(log: LogReader, session: int) -> bytes:
     """A session as a zip; raises InputError for no such one."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        lines = []
-        for record in log.records(session):
-            document = record_document(record)
-            if isinstance(record.event, Noted):
-                document["moves"] = list(record.event.moves)  # a secret is carried along: what follows rests on it
-            if record.frame:
-                document["picture"] = _picture(record.seq)
-                archive.writestr(zipfile.ZipInfo(document["picture"]), log.frame(record.seq) or b"")
-            lines.append(json.dumps(document, ensure_ascii=False) + "\n")
-        archive.writestr(zipfile.ZipInfo(RECORDS), "".join(lines), compress_type=zipfile.ZIP_DEFLATED)
+    _pack(log, session, packed)
     return packed.getvalue()
+
+
+def _pack(log: LogReader, session: int, file: BinaryIO) -> None:
+    """Write a session as a zip; one picture and a few records are in memory at a time."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for record in _read_in_parts(log, session):
+            if record.frame:
+                archive.writestr(zipfile.ZipInfo(_picture(record.seq)), log.frame(record.seq) or b"")
+        info = zipfile.ZipInfo(RECORDS)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(info, "w") as lines:
+            for record in _read_in_parts(log, session):
+                lines.write(f"{json.dumps(_line(record), ensure_ascii=False)}\n".encode())
+
+
+def _line(record: Record) -> dict[str, Any]:
+    document = record_document(record)
+    if isinstance(record.event, Noted):
+        document["moves"] = list(record.event.moves)  # a secret is carried along: what follows rests on it
+    return document | {"picture": _picture(record.seq)} if record.frame else document
+
+
+def _read_in_parts(log: LogReader, session: int) -> Iterator[Record]:
+    part = log.records(session, most=PART)
+    while part:
+        yield from part
+        part = log.records(session, part[-1].seq, PART)
 
 
 def import_session(log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES) -> TakenIn:

@@ -13,8 +13,9 @@ import stat
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -205,9 +206,16 @@ def _check_regular(out: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Write `data` beside `path`, flush it to disk, then rename: a reader sees the old file or the new one.
+    """Write a file as `whole_file` does."""
+    with whole_file(path, mode) as file:
+        file.write(data)
 
-    `mode` says who may read it; before the end only its owner can.
+
+@contextmanager
+def whole_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """A file to write beside `path`, which is flushed to disk and then renamed: a reader sees the old file or the new one.
+
+    `mode` says who may read it; before the end only its owner can.  Whatever is raised leaves `path` as it was; OSError becomes InputError.
     """
     _check_regular(path)
     try:
@@ -216,7 +224,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
         raise InputError(f"{path}: expected a folder that can be written to ({error.strerror})") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(beside, mode)
