@@ -312,7 +312,7 @@ class Referee:
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
-        if isinstance(verdict, Unsettled | Ambiguous | Refused):
+        if isinstance(verdict, Unsettled | Ambiguous) or (isinstance(verdict, Refused) and not verdict.stands):
             self._hindsight.keep(settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
