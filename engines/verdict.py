@@ -126,9 +126,7 @@ def nothing_measured(_state: Any, _seen: Observation) -> dict[str, Any]:
     return {}
 
 
-def refusal(
-    violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any], stands: tuple[str, ...] = ()
-) -> Refused:
+def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any], stands: tuple[str, ...] = ()) -> Refused:
     """The verdict for a move that the rules forbid."""
     common: dict[str, Any] = {"code": violation.code, "said": violation.said, "rests_on": violation.clause}
     return Refused(player=player, tried=tried, stands=stands, evidence=evidence, **common)

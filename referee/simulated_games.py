@@ -285,7 +285,6 @@ class Players:
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
 
-
     def _come_to_the_same(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
         """Do moves lead to what truly happened?  Pieces that look alike may have each other's numbers."""
         if moves == truth or not moves:

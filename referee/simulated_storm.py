@@ -72,8 +72,8 @@ class StormPlay:
         if not first and state.pieces and self._chance.random() < KNOCKS:
             bodies, changes = self._knocks(state, bodies)
             if changes and self._chance.random() < LEANS and (leaning := self._leaned(state, bodies)):
-                move = Void(player, tuple(changes))
-                return Act("leaning throw that knocks", leaning, "again", "storm.throw.leaning", (str(move),))
+                stands = Void(player, tuple(changes))
+                return Act("leaning throw that knocks", leaning, "again", "storm.throw.leaning", (str(stands),))
         piece, place = self._rest(player, bodies)
         # Pieces of one colour look alike: an own one that is knocked off may as well be the one that was thrown.
         alike = any(change.place is None and change.name.startswith(player) for change in changes)

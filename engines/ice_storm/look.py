@@ -118,11 +118,13 @@ class Look:
         thrown = colour == self.state.next and self.assumed_new is None
         came = seen + self.came_out[colour] - len(own) - thrown
         replaced = max(came, int(thrown and seen <= len(own)), 0)
-        return np.hstack([
-            np.repeat(fewer[:, None], max(len(own) - seen, 0), axis=1),
-            np.full((len(own), replaced), REPLACED_SQUARES * square_mm),
-            hidden,
-        ])
+        return np.hstack(
+            [
+                np.repeat(fewer[:, None], max(len(own) - seen, 0), axis=1),
+                np.full((len(own), replaced), REPLACED_SQUARES * square_mm),
+                hidden,
+            ]
+        )
 
     @cached_property
     def gone(self) -> tuple[Piece, ...]:

@@ -138,7 +138,7 @@ def test_a_low_hand_is_called_before_its_throw_was_ruled_and_the_throw_does_not_
     assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
 
 
-def test_all_that_a_low_throw_moved_is_put_back_where_the_players_chose_so(tables):
+def test_all_that_a_low_throw_moved_is_put_back_where_the_players_chose_so():
     start = game.start(("green", "black", "red"), {"low": "undone"})
     state = play_all(start, "throw green c4", "throw black d5", "throw red e6: black1 off, green1 a1")
     assert game.state_document(state)["score"]["red"] == 1
