@@ -133,7 +133,7 @@ def everything(app: Flask) -> list[str]:
     """Paths of all pages of an application; those of one session are of the first, those of a ruling of one of the first."""
     rules = [rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ()) and rule.arguments <= {"session", "seq"}]
     paths = {
-        rule.rule.replace("<int:session>", "1").replace("<int:seq>", str(RULING)) for rule in rules if not rule.rule.startswith((BASE, "/static"))
+        rule.rule.replace("<seq:session>", "1").replace("<seq:seq>", str(RULING)) for rule in rules if not rule.rule.startswith((BASE, "/static"))
     }
     return sorted(path for path in paths if "." not in path)
 

@@ -6,7 +6,7 @@ lies.  Each card and the board has a place and a heading, each photograph a pose
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -37,6 +37,7 @@ from calibration.cards_fit import (
     square,
 )
 from calibration.lens_views import SUFFIXES
+from calibration.photographs import Chosen, Photographs
 from calibration.sheets import DICTIONARY
 from table.boards import Board, Open, Point
 from table.errors import InputError
@@ -44,7 +45,7 @@ from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
 from vision.camera import on_plane, pose_of, undistort
-from vision.cameras.files import read_image
+from vision.cameras.files import image_size
 from vision.fiducials import detect_markers
 from vision.frame import Image
 
@@ -87,23 +88,25 @@ class Placed:
         return Fiducials(markers=markers, dictionary=DICTIONARY, z_mm=0.0 - self.height_mm, covariance=rows)
 
 
-def read_frames(folder: Path, lens: Lens) -> dict[str, Image]:
-    """All photographs (JPEG or PNG) of a folder by name; raises InputError, also for one of another size than the lens is for."""
+def read_frames(folder: Path, lens: Lens) -> Photographs:
+    """All photographs (JPEG or PNG) of a folder by name, decoded when they are looked at.
+
+    Raises InputError, also for one of another size than the lens is for.
+    """
     if not folder.is_dir():
         raise InputError(f"--from: expected a folder of photographs, got {folder}")
     paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
     if not paths:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
-    frames = {path.name: read_image(path).image for path in paths}
-    for name, image in frames.items():
-        check_size(str(folder / name), image, lens)
-    return frames
+    for path in paths:
+        check_size(str(path), image_size(path), lens)
+    return Photographs(paths, lens.orientation)
 
 
-def check_size(where: str, image: Image, lens: Lens) -> None:
-    """Raises InputError for a picture of another size than the lens is for."""
-    if image.shape[1::-1] != (lens.width, lens.height):
-        got = f"{image.shape[1]} x {image.shape[0]} px"
+def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
+    """Raises InputError for a picture of another size, (width, height), than the lens is for."""
+    if size_px != (lens.width, lens.height):
+        got = f"{size_px[0]} x {size_px[1]} px"
         raise InputError(f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
 
 
@@ -126,7 +129,7 @@ def place_cards(
     """
     seen = detect_cards(frames)
     known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
-    images = [frames[name] for name, _ in seen]
+    images = Chosen(frames, [name for name, _ in seen])
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
     rms = _rms_by_card(state, measured, known)
     _check_fit(state, measured, known)
@@ -158,7 +161,7 @@ def place_cards(
     return Placed(corners, by_state @ covariance @ by_state.T, board, height_mm, apart, sigma, tuple(rms), len(images), lines_seen)
 
 
-def _fit(state: Array, images: list[Image], known: Known) -> tuple[Array, list[Measured], OptimizeResult]:
+def _fit(state: Array, images: Sequence[Image], known: Known) -> tuple[Array, list[Measured], OptimizeResult]:
     """The state at which edges, measured anew in each round, fit best."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from calibration.lens_fit import Calibrated
 from calibration.lens_places import WELL_COVERED, cells_of, parts_without
 from calibration.lens_views import Views, convergence
-from table.documents import convert, read_json, write_whole
-from table.errors import InputError
+from table.documents import MOST_TEXT_BYTES, convert, read_bytes, read_json, write_whole
 from table.setup import Lens, rows_of
 
 FORMAT: Literal["rinkside-lens/1"] = "rinkside-lens/1"
@@ -120,9 +119,5 @@ def keep_last(path: Path) -> Path | None:
     if not path.exists():
         return None
     kept = path.with_name(f"{path.name}.bak")
-    try:
-        before = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: expected a file that can be replaced, but it cannot be read ({error.strerror})") from error
-    write_whole(kept, before)
+    write_whole(kept, read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES))
     return kept

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from calibration.lens_file import load_lens
+from table.documents import quoted
 from table.errors import InputError
 from table.setup import Lens, rows_of
 
@@ -70,7 +71,7 @@ def known_lenses() -> dict[str, KnownLens]:
 def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
     """The first estimate for a camera's pictures of (width, height); raises InputError for a camera or a size that is not known."""
     if (known := known_lenses().get(name)) is None:
-        raise InputError(f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got {name!r}")
+        raise InputError(f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got {quoted(name)}")
     if (lens := known.lens(size_px)) is None:
         sizes = ", ".join([f"{known.size_px[0]}x{known.size_px[1]} and the like", *known.modes])
         raise InputError(f"--size: expected a size of {known.title} ({sizes}), got {size_px[0]}x{size_px[1]}; calibrate the lens for it")
@@ -85,7 +86,7 @@ def lens_for(said: str, size: str | None) -> Lens:
             raise InputError(f"--size: expected with the name of a camera only; {path.name} has its own")
         return load_lens(path).camera
     if said not in known_lenses():
-        raise InputError(f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got {said!r}")
+        raise InputError(f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got {quoted(said)}")
     numbers = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size or "")
     if not numbers:
         usual = next(iter(known_lenses()[said].modes))

@@ -13,6 +13,7 @@ import numpy as np
 
 from calibration.sheets_cards import TARGET_COLUMNS, TARGET_ROWS, target_board
 from table.solids import Array
+from vision.fiducials import one_thread
 from vision.frame import Image
 
 LEAST_CORNERS = 24
@@ -73,9 +74,11 @@ class Charuco:
 
     def find(self, grey: Image) -> Found | NotFound:
         """The target's corners in a grey picture (h, w)."""
-        corners, numbers, quads, ids = _detector().detectBoard(grey)
+        with one_thread(grey.size):
+            corners, numbers, quads, ids = _detector().detectBoard(grey)
         if ids is None or len(ids) < 4:
-            _, _, _, mirrored = _detector().detectBoard(np.ascontiguousarray(grey[:, ::-1]))
+            with one_thread(grey.size):
+                _, _, _, mirrored = _detector().detectBoard(np.ascontiguousarray(grey[:, ::-1]))
             if mirrored is not None and len(mirrored) >= 4:
                 return NotFound("the target is mirrored", "turn mirroring off in the camera, or print the target again")
             return BLURRED if _is_blurred(grey) else NotFound(f"no {self.said} is seen")

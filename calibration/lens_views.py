@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,7 @@ from calibration.lens_target import MOST_BLUR_PX, Found, NotFound, Target
 from calibration.shown import beside
 from table.errors import InputError
 from table.solids import Array
-from vision.cameras.files import read_image
-from vision.frame import Image
+from vision.cameras.files import image_size, read_image
 
 LEAST_VIEWS = 12
 SAME_SHARE = 0.01
@@ -66,16 +65,19 @@ def read_views(folder: Path, target: Target) -> Views:
     if len(paths) < LEAST_VIEWS:
         raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got {len(paths)}")
     left_out: list[LeftOut] = []
-    pictures: dict[str, Image] = {}
+    sizes: dict[Path, tuple[int, int]] = {}
     for path in paths:
         try:
-            pictures[path.name] = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
+            sizes[path] = image_size(path)
         except InputError as error:
-            left_out.append(LeftOut(path.name, "it cannot be read", str(error).removeprefix(f"{path}: ")))
-    size = _usual_size(pictures, folder)
+            left_out.append(_unreadable(path, error))
+    size = _usual_size(sizes.values(), folder)
     views: list[View] = []
-    for name, grey in pictures.items():
-        view = _view(name, grey, size, target, views)
+    for path, own in sizes.items():  # one picture in memory at a time
+        try:
+            view = _view(path, own, size, target, views)
+        except InputError as error:
+            view = _unreadable(path, error)
         if isinstance(view, View):
             views.append(view)
         else:
@@ -84,21 +86,27 @@ def read_views(folder: Path, target: Target) -> Views:
     return Views(size, tuple(views), tuple(left_out))
 
 
-def _usual_size(pictures: dict[str, Image], folder: Path) -> tuple[int, int]:
+def _unreadable(path: Path, error: InputError) -> LeftOut:
+    return LeftOut(path.name, "it cannot be read", str(error).removeprefix(f"{path}: "))
+
+
+def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, int]:
     """The size that most photographs have; raises InputError where too few have it."""
-    sizes = Counter((grey.shape[1], grey.shape[0]) for grey in pictures.values())
     if not sizes:
         raise InputError(f"{folder}: expected photographs that can be read, got none")
-    (size, count), *others = sizes.most_common()
+    (size, count), *others = Counter(sizes).most_common()
     if others and count < LEAST_VIEWS:
-        listed = ", ".join(f"{number} of {width} x {height} px" for (width, height), number in sizes.most_common())
+        listed = ", ".join(f"{number} of {width} x {height} px" for (width, height), number in [(size, count), *others[:9]])
         raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a lens is calibrated for one size")
     return size
 
 
-def _view(name: str, grey: Image, size: tuple[int, int], target: Target, others: list[View]) -> View | LeftOut:
-    if (own := (grey.shape[1], grey.shape[0])) != size:
+def _view(path: Path, own: tuple[int, int], size: tuple[int, int], target: Target, others: list[View]) -> View | LeftOut:
+    """A photograph as a view; raises InputError for one that is damaged."""
+    name = path.name
+    if own != size:
         return LeftOut(name, "it is of another size", f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px")
+    grey = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
     match target.find(grey):
         case NotFound(reason, detail):
             return LeftOut(name, reason, detail)

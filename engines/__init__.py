@@ -88,6 +88,15 @@ class Game(Rules, Protocol):
         Raises InvalidNotation where no choice agrees, AmbiguousMove where several do.
         """
 
+    def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
+        """Players who have cast a vote that is not revealed yet, in turn order."""
+
+    def secret_voter(self, spoken: Any, /) -> str | None:
+        """The player whose secret vote `spoken` casts: a move, or a document that `hear` takes, also one that it would refuse.
+
+        None for all that is public.  Nobody else may cast, change or see that vote before it is revealed.
+        """
+
     def alternatives(self, state: Any, moves: Sequence[str], /) -> tuple[Choice, ...]:
         """What else may have happened where `moves` were ruled in a state, played or tried: the neighbours, nearest first, all legal."""
 

@@ -27,8 +27,7 @@ from hardware.ports import DeviceLost, Faces, Press, check_faces
 from hardware.press_reader import PressReader
 from hardware.scenes import Scene
 from hardware.serial_port import Port
-from hardware.worker import LEAVE_S, RETRY_S
-from table.errors import InputError
+from hardware.worker import LEAVE_S, RETRY_S, why_lost
 
 BAUD = 115200
 HELLO = "rinkside-board/1"
@@ -116,13 +115,14 @@ class Link:
             try:
                 self._step()
                 wait_s = POLL_S
-            except (DeviceLost, InputError) as error:
-                self._lose(str(error))
+            except Exception as error:  # whatever a driver raises, the board is lost and tried again
+                self._lose(why_lost(error))
                 wait_s = RETRY_S
         if self._port is not None:
-            with suppress(DeviceLost):
+            with suppress(Exception):
                 self._flush(self._port)
-            self._port.close()
+            with suppress(Exception):
+                self._port.close()
 
     def _step(self) -> None:
         if self._port is None:
@@ -167,7 +167,8 @@ class Link:
 
     def _lose(self, why: str) -> None:
         if self._port is not None:
-            self._port.close()
+            with suppress(Exception):
+                self._port.close()
         self._port, self._known, self._steps = None, False, 0
         with self._lock:
             self._trouble = why

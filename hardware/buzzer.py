@@ -19,10 +19,13 @@ def beeps(scene: Scene) -> tuple[tuple[bool, int], ...]:
 class Beeps(Latest[bool]):
     """The port `Buzzer` on anything that can be switched: a thread of its own beeps, and only the latest scene counts."""
 
-    trouble = ""
-
     def __init__(self, sound: Callable[[bool], object]) -> None:
         super().__init__("buzzer", sound, lambda: sound(False))
+
+    @property
+    def trouble(self) -> str:
+        """Why the last scene was not heard; empty: it was."""
+        return self.failed
 
     def play(self, scene: Scene) -> None:
         """Beep once; returns at once."""

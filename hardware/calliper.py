@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
-from hardware.ports import DeviceLost, Reading
+from hardware.ports import Reading
 from hardware.serial_port import Port
-from hardware.worker import LEAVE_S, RETRY_S
-from table.errors import InputError
+from hardware.worker import LEAVE_S, RETRY_S, why_lost
 
 POLL_S = 0.05
 LONGEST_MM = 1000.0
@@ -61,7 +61,8 @@ class SerialCalliper:
         if self._thread is not None:
             self._thread.join(LEAVE_S)
         if self._port is not None:
-            self._port.close()
+            with suppress(Exception):
+                self._port.close()
 
     def _run(self, tell: Callable[[Reading], None]) -> None:
         last, last_s = None, 0.0
@@ -72,10 +73,11 @@ class SerialCalliper:
                 if self._port is None:
                     self._port = self._open()
                 lines = self._port.lines()
-            except (DeviceLost, InputError) as error:
-                self.trouble, wait_s = str(error), RETRY_S
+            except Exception as error:  # whatever a driver raises, the calliper is lost and tried again
+                self.trouble, wait_s = why_lost(error), RETRY_S
                 if self._port is not None:
-                    self._port.close()
+                    with suppress(Exception):
+                        self._port.close()
                     self._port = None
                 continue
             readings = [(line, parse_reading(line)) for line in lines]

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from table.errors import said_of
+
 Step = TypeVar("Step")
 
 
 class Latest(Generic[Step]):
-    """Plays the steps that it was given last; older ones give way at once."""
+    """Plays the steps that it was given last; older ones give way at once.  Steps that fail are left, and the next ones are played."""
 
     def __init__(self, name: str, show: Callable[[Step], object], rest: Callable[[], object] = lambda: None) -> None:
         """`show` a step; `rest` when they are over or give way.  Both are called in the thread `name`, and nobody waits for them."""
@@ -18,6 +20,8 @@ class Latest(Generic[Step]):
         self._changed = threading.Condition()
         self._next: Sequence[tuple[Step, int]] = ()
         self._busy = self._closing = False
+        self.failed = ""
+        """Why the steps of last time could not be played; empty: they could."""
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -42,19 +46,30 @@ class Latest(Generic[Step]):
 
     def _run(self) -> None:
         while True:
-            self._rest()
+            self._try(self._rest)
             with self._changed:
                 self._changed.wait_for(self._wanted)
                 if self._closing:
                     return
                 steps, self._next, self._busy = self._next, (), True
+            self.failed = ""
             for step, hold_ms in steps:
-                self._show(step)
+                if not self._try(self._show, step):
+                    break
                 with self._changed:
                     if self._changed.wait_for(self._wanted, hold_ms / 1000):
                         break
             with self._changed:
                 self._busy = False
+
+    def _try(self, act: Callable[..., object], *what: Step) -> bool:
+        """Did it work?  Whatever a device raises, this thread goes on."""
+        try:
+            act(*what)
+        except Exception as error:
+            self.failed = said_of(error)
+            return False
+        return True
 
     def _wanted(self) -> bool:
         """Is there anything else to do than to go on?"""

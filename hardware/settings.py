@@ -6,7 +6,6 @@ Every mistake is one line that names the setting.  docs/HARDWARE.md has an examp
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -15,7 +14,7 @@ import msgspec
 
 from hardware.scenes import SIGNALS
 from hardware.strip import Corner
-from table.documents import convert, read_text, shown
+from table.documents import convert, quoted, read_toml, shown
 from table.errors import InputError
 
 Pins = int | tuple[int, int, int]
@@ -27,6 +26,8 @@ HEADER = range(2, 28)
 """GPIO 2 to 27 are on the header; 0 and 1 belong to the memory of add-on boards (raspberrypi/hats, "ID_SD and ID_SC PINs")."""
 WLED_BAUDS = (115200, 230400, 460800, 500000, 576000, 921600, 1000000, 1500000)
 """Speeds that WLED's serial port has (`wled_serial.cpp`)."""
+MOST_DEVICE = 200
+"""Characters of a port's name that a message quotes: those under /dev/serial/by-id are long."""
 CALLIPER_BAUDS = (1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200)
 PARTS = ("lamps", "dice", "buttons", "buzzer", "calliper", "voice")
 """What may be connected: fields of `HardwareSettings`, and of the rig."""
@@ -146,11 +147,7 @@ class HardwareSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 def load_settings(path: Path) -> HardwareSettings:
     """The settings in a TOML file; raises InputError with the name of the first wrong one."""
-    try:
-        raw = tomllib.loads(read_text(path, "a TOML file"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: expected TOML: {error}") from error
-    return parse_settings(raw, path.name)
+    return parse_settings(read_toml(path), path.name)
 
 
 def parse_settings(raw: dict[str, Any], where: str) -> HardwareSettings:
@@ -250,7 +247,7 @@ def _check_ports(settings: HardwareSettings, where: str) -> None:
 def _claim(ports: dict[str, str], setting: str, device: str, where: str) -> None:
     real = os.path.realpath(device)  # one port may have several names
     if real in ports:
-        raise InputError(f"{where}: {setting}: expected a port of its own, got {device!r}, which {ports[real]} uses already")
+        raise InputError(f"{where}: {setting}: expected a port of its own, got {quoted(device, MOST_DEVICE)}, which {ports[real]} uses already")
     ports[real] = setting
 
 
@@ -260,4 +257,4 @@ def _check_signals(settings: HardwareSettings, where: str) -> None:
             raise InputError(f"{where}: hardware.lamps.presets: expected a preset for one signal or more ({', '.join(SIGNALS)}), got none")
         for name in settings.lamps.presets:
             if name not in SIGNALS:
-                raise InputError(f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got {name!r}")
+                raise InputError(f"{where}: hardware.lamps.presets: expected signals ({', '.join(SIGNALS)}), got {quoted(name)}")

@@ -23,10 +23,15 @@ class Espeak(Latest[str]):
         """Raises InputError where espeak-ng is not installed."""
         if (path := shutil.which(PROGRAM)) is None:
             raise InputError(f"hardware.voice.kind: expected {PROGRAM} on this machine, but it is not installed: sudo apt install {PROGRAM}")
-        self.trouble = ""
+        self._trouble = ""
         self._command = [path, "-v", "en", "-s", str(words_a_minute), "--stdin"]
         self._speaking: subprocess.Popen[bytes] | None = None
         super().__init__("voice", self._speak, self._hush)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing is heard; empty: it is."""
+        return self.failed or self._trouble
 
     def say(self, words: str) -> None:
         """Say this now; returns at once."""
@@ -39,7 +44,7 @@ class Espeak(Latest[str]):
             with suppress(BrokenPipeError), self._speaking.stdin as ear:
                 ear.write(words.encode())
         except OSError as error:
-            self.trouble = f"{PROGRAM} cannot be run ({error.strerror})"
+            self._trouble = f"{PROGRAM} cannot be run ({error.strerror})"
 
     def _hush(self) -> None:
         """End what is being said, and see whether what was said before could be."""
@@ -47,7 +52,7 @@ class Espeak(Latest[str]):
         if speaking is None:
             return
         if speaking.poll() is not None:
-            self.trouble = f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?" if speaking.returncode else ""
+            self._trouble = f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?" if speaking.returncode else ""
             return
         speaking.terminate()
         try:

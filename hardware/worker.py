@@ -10,12 +10,17 @@ from typing import Protocol
 
 from hardware.ports import DeviceLost
 from hardware.scenes import DARK, Scene
-from table.errors import InputError
+from table.errors import InputError, said_of
 
 RETRY_S = 1.0
 """A lost device is tried again this often."""
 LEAVE_S = 1.5
 """A device that does not let go for so long is left behind; its thread ends with the program."""
+
+
+def why_lost(error: Exception) -> str:
+    """Why a device is tried again, in a line: its own words where it has some, else what a driver raised."""
+    return str(error) if isinstance(error, DeviceLost | InputError) else said_of(error)
 
 
 class Device(Protocol):
@@ -79,15 +84,15 @@ class Shown:
             # One interval after the last one was due, so that a late one does not slow all that follow.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
             trouble, wait_s = "", self._due_s - self._clock()
-        except (DeviceLost, InputError) as error:
+        except Exception as error:  # whatever a driver raises, the device is lost and tried again
             self._leave()
-            trouble, wait_s = str(error), RETRY_S
+            trouble, wait_s = why_lost(error), RETRY_S
         with self._lock:
             self._trouble = trouble
         return max(0.0, wait_s)
 
     def _leave(self) -> None:
         if self._device is not None:
-            with suppress(DeviceLost):
+            with suppress(Exception):
                 self._device.close()
         self._device = None

@@ -13,10 +13,14 @@ from typing import Any, NoReturn
 
 import click
 
+from referee.terminal import ready, say
 from table.errors import InputError
 
 # Vision solves thousands of small systems: threads for each of them cost more than they bring.  Read when NumPy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# What is wrong with a picture or a film is said in one line by this program; OpenCV and FFmpeg would add theirs.
+os.environ.setdefault("OPENCV_LOG_LEVEL", "SILENT")
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 COMMANDS = {
     "measure": ("referee.commands_measure", "Rank the pieces in a photograph by their gap to the target."),
@@ -44,7 +48,7 @@ class Refused(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Write the line to `file`, or stderr."""
-        click.echo(f"rinkside: {' '.join(self.format_message().split())}", file=file, err=True)
+        say(f"rinkside: {' '.join(self.format_message().split())}", file=file, err=True)
 
 
 class _Commands(click.Group):
@@ -96,7 +100,7 @@ def _let_go_of_what_cannot_be_written() -> None:
 
 def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        click.echo(f"rinkside {metadata.version('rinkside')}")
+        say(f"rinkside {metadata.version('rinkside')}")
         ctx.exit()
 
 
@@ -104,3 +108,4 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version and exit.")
 def main() -> None:
     """A referee for games played with pyramids on a real table."""
+    ready()

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 import msgspec
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -24,9 +23,13 @@ from referee.commands_calibrate_check import check
 from referee.commands_calibrate_colours import colours
 from referee.commands_calibrate_table import frame, printed, recheck, restore, table
 from referee.commands_pages import page_options, served
+from referee.frames import AnnouncedCamera
 from referee.guides import LensGuide
 from referee.live_lens import Terminal, take_views
+from referee.settings import complain
 from referee.shown import fine_margin
+from referee.terminal import console, say, say_json
+from table.documents import check_output
 from table.errors import InputError
 from vision.cameras import open_camera
 from vision.pictures import check_picture_path, write_picture
@@ -71,16 +74,18 @@ def lens(
     panel: bool,
     host: str,
     port: int,
+    public_names: tuple[str, ...],
 ) -> None:
     """Calibrate a lens from photographs of a target, or with a camera that looks at it now."""
     target = _target(target_name, corners, square_mm)
-    if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"{out}: expected the name of a file in a folder that exists")
+    taken = list(folder.iterdir()) if folder and folder.is_dir() else []
+    check_output(out, *taken)
     if picture is not None:
         check_picture_path(picture)
+        check_output(picture, out, *taken)
     _check_source(folder, spec, keep, known, panel)
     guide = LensGuide() if panel else None
-    with served(guide, create_lens_app, host, port) if guide else nullcontext():
+    with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
         views = read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
         try:
             calibrated = calibrate_lens(views.views, views.size_px)
@@ -94,10 +99,10 @@ def lens(
         if guide:
             guide.finish((_summary(file), *file.advice, written))
     if as_json:
-        click.echo(msgspec.json.encode(file))
+        say_json(msgspec.json.encode(file).decode())
     else:
         _print(file)
-        click.echo(written)
+        say(written)
 
 
 def _check_source(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool) -> None:
@@ -112,10 +117,10 @@ def _check_source(folder: Path | None, spec: str | None, keep: Path | None, know
 def _taken(spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None) -> Views:
     """Views taken now, guided on a page or in the terminal."""
     first_lens = (lambda size: known_lens(known, size)) if known else None
-    with closing(open_camera(spec, None)) as camera:
+    with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
         if guide:
             return take_views(camera, target, guide, first_lens, keep)
-        with Terminal(Console(stderr=True)) as terminal:
+        with Terminal(console(err=True)) as terminal:
             return take_views(camera, target, terminal, first_lens, keep)
 
 
@@ -136,26 +141,26 @@ def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
 
 
 def _print(file: LensFile) -> None:
-    console = Console()
+    output = console()
     rows = Table(box=SIMPLE_HEAD, caption="RMS: how far corners are from where the lens puts them", caption_justify="left")
     for heading in ("view", "corners", "tilt, °", "away, mm", "RMS, px", "worst, px"):
         rows.add_column(heading, justify="left" if heading == "view" else "right")
     for view in file.views:
         numbers = f"{view.tilt_deg:.0f}", f"{view.away_mm:.0f}", f"{view.rms_px:.2f}", f"{view.worst_px:.2f}"
         rows.add_row(escape(view.name), str(view.corners), *numbers)
-    console.print(rows)
+    output.print(rows)
     for out in file.left_out:
-        console.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
+        output.print(f"left out {escape(out.name)}: {escape(out.reason)}", highlight=False)
     values = parameters_of(file.camera)
     rows = Table(box=SIMPLE_HEAD, caption="± holds 95 % of true values", caption_justify="left")
     for heading in ("parameter", "value", "unit"):
         rows.add_column(heading, justify="right" if heading == "value" else "left")
     for name, sigma in file.sigma.items():
         rows.add_row(name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else "")
-    console.print(rows)
+    output.print(rows)
     for sentence in file.advice:
-        console.print(escape(sentence), highlight=False)
-    console.print(_summary(file), highlight=False)
+        output.print(escape(sentence), highlight=False)
+    output.print(_summary(file), highlight=False)
 
 
 def _summary(file: LensFile) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import click
 import cv2
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -33,9 +33,11 @@ from calibration.shown import beside
 from referee.frames import take_pictures
 from referee.gaps_here import GapsHere, gaps_here
 from referee.shown import Z_95, with_margin
-from table.documents import write_whole
+from referee.terminal import console, say
+from table.documents import check_output, write_whole
 from table.errors import InputError
 from table.setup import Setup, load_table
+from vision.cameras.files import MOST_MEGAPIXELS_TOGETHER
 from vision.frame import Image, swapped
 from vision.pictures import check_picture_path
 
@@ -89,8 +91,11 @@ def check(
     setup = load_table(table_path)
     if out.suffix.lower() != ".html" or not out.parent.is_dir():
         raise InputError(f"--out: expected the name of a page, OUT.html, in a folder that exists, got {out}")
+    taken = list(folder.iterdir()) if folder and folder.is_dir() else []
+    check_output(out, table_path, *taken)
     if picture:
         check_picture_path(picture)
+        check_output(picture, out, table_path, *taken)
     measured = _cards(cards, distance_mm)
     known = [_place(text) for text in places]
     found = _check([look(name, image, setup) for name, image in _images(folder, spec, setup).items()], setup, measured, known)
@@ -102,7 +107,7 @@ def check(
     if picture:
         write_whole(picture, png.tobytes())
     _print(report)
-    click.echo(f"{out}: written, with the map of errors and what each figure rests on." + (f" {picture}: written." if picture else ""))
+    say(f"{out}: written, with the map of errors and what each figure rests on." + (f" {picture}: written." if picture else ""))
 
 
 def _cards(cards: str | None, distance_mm: float | None) -> tuple[tuple[int, int], float] | None:
@@ -128,11 +133,16 @@ def _place(text: str) -> tuple[float, float]:
     return x, y
 
 
-def _images(folder: Path | None, spec: str | None, setup: Setup) -> dict[str, Image]:
+def _images(folder: Path | None, spec: str | None, setup: Setup) -> Mapping[str, Image]:
+    """Pictures by name; those of a folder stay in memory all together, so that there may not be too many.  Raises InputError."""
     if (folder is None) == (spec is None):
         raise InputError("expected pictures of the table at rest: --from FOLDER or --camera SPEC, one of the two")
     if folder is not None:
-        return read_frames(folder, setup.camera)
+        frames = read_frames(folder, setup.camera)
+        most = max(1, int(1e6 * MOST_MEGAPIXELS_TOGETHER / (setup.camera.width * setup.camera.height)))
+        if len(frames) > most:
+            raise InputError(f"{folder}: expected {most} pictures of this size at most, got {len(frames)}; take some away")
+        return frames
     assert spec is not None
     return {f"picture {number}": image for number, image in enumerate(take_pictures(spec, setup, PICTURES), 1)}
 
@@ -239,11 +249,11 @@ def _below(found: Found) -> str:
 
 
 def _print(report: Report) -> None:
-    console = Console()
+    output = console()
     table = Table(box=SIMPLE_HEAD, caption='± and "95 %" hold 95 of 100 true values', caption_justify="left")
     for heading in ("what", "figure", ""):
         table.add_column(heading, justify="right" if heading == "figure" else "left", no_wrap=heading != "what")
     for row in report.rows:
         table.add_row(escape(row.what), row.figure, row.how)
-    console.print(table)
-    console.print(escape(report.verdict), highlight=False)
+    output.print(table)
+    output.print(escape(report.verdict), highlight=False)

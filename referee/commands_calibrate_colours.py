@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +14,8 @@ from rich.text import Text
 from calibration.colours import Close, Shown, by_palette, close_pairs, in_order, learn, learned_setup, shown_pieces
 from calibration.lens_file import keep_last
 from referee.frames import take_pictures
+from referee.terminal import console, say
+from table.documents import check_output
 from table.errors import InputError
 from table.setup import LearnedColour, Setup, load_table, save_table
 from vision.cameras.files import read_image
@@ -30,8 +31,7 @@ from vision.frame import Image
 def colours(table_path: Path, pictures: tuple[Path, ...], spec: str | None, order: str | None, out: Path | None) -> None:
     """Learn the colours of pieces on a table: put one of each on it, apart, standing or lying."""
     setup, out = load_table(table_path), out or table_path
-    if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"{out}: expected the name of a file in a folder that exists")
+    check_output(out, *pictures)
     names = None if order is None else _order(order, setup)
     looks: dict[str, list[Shown]] = {}
     for where, image in _images(pictures, spec, setup):
@@ -48,7 +48,7 @@ def colours(table_path: Path, pictures: tuple[Path, ...], spec: str | None, orde
     kept = keep_last(out)
     save_table(setup, out)
     _print(learned, looks, pairs, names is None)
-    click.echo(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
+    say(f"{out}: written." + (f" The table before is {kept}." if kept else ""))
 
 
 def _order(order: str, setup: Setup) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def _images(pictures: tuple[Path, ...], spec: str | None, setup: Setup) -> list[
 
 
 def _print(learned: dict[str, LearnedColour], looks: dict[str, list[Shown]], pairs: list[Close], by_itself: bool) -> None:
-    console = Console()
+    output = console()
     table = Table(box=SIMPLE_HEAD, caption="light: red, green, blue of the plastic, of 100 that white paper gives back here", caption_justify="left")
     for heading in ("colour", "", "light, %", "piece at"):
         table.add_column(heading, justify="right" if heading == "light, %" else "left", no_wrap=True)
@@ -80,10 +80,10 @@ def _print(learned: dict[str, LearnedColour], looks: dict[str, list[Shown]], pai
         swatch = Text("      ", style=f"on rgb({red},{green},{blue})")
         light = "  ".join(f"{100 * level:3.0f}" for level in one.light)
         table.add_row(escape(name), swatch, light, "; ".join(map(str, looks[name])))
-    console.print(table)
+    output.print(table)
     if by_itself:
-        console.print("Which piece is which was told by their looks, each colour once; if that is wrong, say it with --order.", highlight=False)
+        output.print("Which piece is which was told by their looks, each colour once; if that is wrong, say it with --order.", highlight=False)
     for pair in pairs:
-        console.print(f"{pair}.", highlight=False)
+        output.print(f"{pair}.", highlight=False)
     if not pairs:
-        console.print("No two of the colours are close here: fewer than 1 of 100 pieces would be taken for another.", highlight=False)
+        output.print("No two of the colours are close here: fewer than 1 of 100 pieces would be taken for another.", highlight=False)

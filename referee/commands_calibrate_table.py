@@ -23,8 +23,9 @@ from referee.commands_pages import page_options, served
 from referee.frames import take_pictures
 from referee.guides import CornersGuide
 from referee.shown import Z_95, fine_margin
+from referee.terminal import say
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
-from table.documents import read_json, write_whole
+from table.documents import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
 from table.errors import InputError
 from table.observation import Camera
 from table.setup import FORMAT, Counters, Game, Lens, Setup, load_table, parse_table, save_table
@@ -104,6 +105,8 @@ def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float,
         raise InputError(f"--card-mm: expected 5 to 1000 mm, got {card_mm:g}")
     if not 0 <= thickness_mm <= MOST_THICK_MM:
         raise InputError(f"--thickness-mm: expected 0 to {MOST_THICK_MM:g} mm, got {thickness_mm:g}")
+    folder: Path | None = words["folder"]
+    check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
     board = _board(words["kind"], words["cell_mm"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
@@ -111,7 +114,7 @@ def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float,
     camera = lens_for(lens_said, size)
     frames = _frames(words["folder"], words["spec"], camera)
     guide = _corners_guide(frames) if words["panel"] else None
-    with served(guide, create_corners_app, words["host"], words["port"]) if guide else nullcontext():
+    with served(guide, create_corners_app, words["host"], words["port"], words["public_names"]) if guide else nullcontext():
         if guide:
             placed = _placed_by_hand(guide, lambda corners: place_cards(frames, camera, card_mm, board, thickness_mm, corners))
         else:
@@ -130,26 +133,28 @@ def table(lens_said: str, size: str | None, card_mm: float, thickness_mm: float,
         if guide:
             guide.finish(told[::-1])
     for sentence in told:
-        click.echo(sentence)
+        say(sentence)
 
 
-def _frames(folder: Path | None, spec: str | None, lens: Lens) -> dict[str, Image]:
+def _frames(folder: Path | None, spec: str | None, lens: Lens) -> Mapping[str, Image]:
     """Photographs of a folder, or pictures that a camera takes as soon as it sees all four cards; raises InputError."""
     if (folder is None) == (spec is None):
         raise InputError("expected photographs of the cards: --from FOLDER or --camera SPEC, one of the two")
     if folder is not None:
         return read_frames(folder, lens)
+    if lens.orientation == "upright" and str(spec).startswith(("video:", "folder:")):
+        raise InputError(f"--camera: expected --from FOLDER with a lens for upright pictures, got {spec}, which is read as the sensor wrote it")
     lacking = ""
 
     def shows_all(image: Image) -> bool:
         nonlocal lacking
-        check_size(str(spec), image, lens)
+        check_size(str(spec), (image.shape[1], image.shape[0]), lens)
         try:
             return bool(detect_cards({str(spec): image}))
         except InputError as error:
             if str(error) != lacking:
                 lacking = str(error)
-                click.echo(f"waiting: {lacking}", err=True)
+                say(f"waiting: {lacking}", err=True)
             return False
 
     images = take_pictures(str(spec), None, PICTURES, shows_all)
@@ -223,6 +228,7 @@ def _written(out: Path, kept: Path | None) -> str:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
 def frame(photo: Path, draft_path: Path, colours: str, target: str, sizes: str | None, out: Path) -> None:
     """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json without a calibrated lens."""
+    check_output(out, photo)
     image = read_image(photo).image
     height, width = image.shape[:2]
     matrix = ((float(width), 0.0, (width - 1) / 2), (0.0, float(width), (height - 1) / 2), (0.0, 0.0, 1.0))
@@ -239,7 +245,7 @@ def frame(photo: Path, draft_path: Path, colours: str, target: str, sizes: str |
     kept = keep_last(out)
     save_table(setup, out)
     _say_first(first, setup, camera)
-    click.echo(_written(out, kept))
+    say(_written(out, kept))
 
 
 def read_draft(path: Path, lens: Lens, words: tuple[str, str, str | None], scale: float = 1.0) -> Setup:
@@ -277,25 +283,26 @@ def printed(board_path: Path, lens_said: str, size: str | None, bar_mm: float, c
     """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside print --json printed."""
     if not 0.95 * BAR_MM <= bar_mm <= 1.05 * BAR_MM:
         raise InputError(f"--bar-mm: expected {0.95 * BAR_MM:g} to {1.05 * BAR_MM:g} mm, got {bar_mm:g}; print at 100 % (actual size)")
+    check_output(out, board_path, Path(lens_said))
     setup = read_draft(board_path, lens_for(lens_said, size), (colours, target, sizes), bar_mm / BAR_MM)
     kept = keep_last(out)
     save_table(setup, out)
     if bar_mm != BAR_MM:
-        click.echo(f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it was drawn.")
-    click.echo(_written(out, kept))
+        say(f"All that is printed is taken to be {100 * (bar_mm / BAR_MM - 1):+.1f} % as long as it was drawn.")
+    say(_written(out, kept))
 
 
 def _say_first(first: FirstLens, setup: Setup, camera: Camera) -> None:
     """How good the lens is, in pixels and on the table."""
     (fx, _, cx), (_, _, cy), _ = first.lens.matrix
     for name, value, unit in (("fx", fx, " px"), ("cx", cx, " px"), ("cy", cy, " px"), ("k1", first.lens.distortion[0], "")):
-        click.echo(f"{name}: {fine_margin(value, first.sigma[name])}{unit}")
+        say(f"{name}: {fine_margin(value, first.sigma[name])}{unit}")
     marks, lines = first.edges
     said = f"{marks} edges of fiducials" + (f" and {lines} of the board" if lines else "")
-    click.echo(f"From {said}; the camera looks {first.tilt_deg:.0f}° from straight down, {camera.eye_mm[2]:.0f} mm above the table.")
+    say(f"From {said}; the camera looks {first.tilt_deg:.0f}° from straight down, {camera.eye_mm[2]:.0f} mm above the table.")
     low, high = (Z_95 * _worst_sigma_mm(setup, camera, height_mm) for height_mm in (0.0, HIGH_MM))
-    click.echo(f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f} mm, at the worst corner of the board.")
-    click.echo("± holds 95 % of true values. This is a first estimate: a calibrated lens is better (rinkside calibrate lens).")
+    say(f"On the table places are known to ± {low:.1f} mm, {HIGH_MM:g} mm above it to ± {high:.1f} mm, at the worst corner of the board.")
+    say("± holds 95 % of true values. This is a first estimate: a calibrated lens is better (rinkside calibrate lens).")
 
 
 def _worst_sigma_mm(setup: Setup, camera: Camera, height_mm: float) -> float:
@@ -315,10 +322,10 @@ def recheck(ctx: click.Context, photo: Path, table_path: Path, before: Path | No
     there = locate(read_image(before, setup).image, setup) if before else None
     told = recheck_table(read_image(photo, setup).image, setup, there if isinstance(there, Camera) else None).said
     for sentence in told:
-        click.echo(sentence)
+        say(sentence)
     if told:
         ctx.exit(1)
-    click.echo("Cards and board are where table.json says." if before is None else "Cards, board and camera are where they were.")
+    say("Cards and board are where table.json says." if before is None else "Cards, board and camera are where they were.")
 
 
 @click.command()
@@ -331,10 +338,10 @@ def restore(path: Path) -> None:
         parse_table(raw, kept.name, beside=path.parent)
     else:
         load_lens(kept)
-    now = path.read_bytes() if path.exists() else None
+    now = read_bytes(path, "a file that can be replaced", MOST_TEXT_BYTES) if path.exists() else None
     aside = path.with_name(f".{path.name}.restored")
     os.replace(kept, aside)
     if now is not None:
         write_whole(kept, now)
     os.replace(aside, path)
-    click.echo(f"{path}: restored." + (f" What was there is {kept}." if now is not None else ""))
+    say(f"{path}: restored." + (f" What was there is {kept}." if now is not None else ""))

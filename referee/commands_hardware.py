@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -32,6 +31,7 @@ from hardware.settings import (
     load_settings,
 )
 from referee.connected import SQUARE_MM, ask_board, connected
+from referee.terminal import console, ring, say
 from table.errors import InputError
 from table.setup import load_table
 from table.solids import Array
@@ -69,9 +69,9 @@ def list_hardware(path: Path | None) -> None:
             table.add_row(part.part, part.kind, escape(part.where), "wrong: see below" if part.wrong else escape(part.says))
             if part.wrong:
                 wrong.setdefault(part.wrong, []).append(part.part)
-        Console().print(table)
+        console().print(table)
     for why, parts in wrong.items():
-        click.echo(f"{', '.join(parts)}: {why}")
+        say(f"{', '.join(parts)}: {why}")
     _list_ports()
     if wrong:
         raise SystemExit(1)
@@ -88,15 +88,15 @@ def _list_ports() -> None:
     from hardware.serial_port import found_ports
 
     if not (ports := found_ports()):
-        click.echo("There are no serial ports. Is everything plugged in?")
+        say("There are no serial ports. Is everything plugged in?")
         return
     table = _table("serial port", "description")
     for port in ports:
         table.add_row(escape(port.device), escape(port.said))
-    Console().print(table)
+    console().print(table)
     # Not in the table, which breaks names at the width of the terminal: people copy them into their settings.
     for port in (port for port in ports if port.lasting):
-        click.echo(f"{port.device} is always {port.lasting}")
+        say(f"{port.device} is always {port.lasting}")
 
 
 @hardware.command()
@@ -110,13 +110,13 @@ def check(path: Path, table_path: Path | None) -> None:
     settings = load_settings(path)
     outline_mm = load_table(table_path).outline_mm() if table_path else SQUARE_MM
     names = _button_names(settings)
-    with closing(open_rig(settings, outline_mm, lambda text: click.echo(text, nl=False))) as rig:
+    with closing(open_rig(settings, outline_mm, ring)) as rig:
         tried = list(_walk(rig, settings, names, outline_mm))
         failed = [what for what, works in tried if not works]
         failed += [f"{part}: {why}" for part, why in rig.troubles.items()]
     if not tried:
         raise InputError(f"{path}: hardware: expected something to try, got no part")
-    click.echo(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
+    say(f"Not working: {'; '.join(failed)}" if failed else "Everything works.")
     if failed:
         raise SystemExit(1)
 
@@ -228,11 +228,11 @@ def _pressed(press: Press) -> str:
 
 def _hear(told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]) -> bool:
     """Print what comes until the last one; False where nothing comes for WAIT_S."""
-    click.echo(ask)
+    say(ask)
     try:
         while True:
             item = told.get(timeout=WAIT_S)
-            click.echo(f"  {shown(item)}")
+            say(f"  {shown(item)}")
             if is_last(item):
                 return True
     except queue.Empty:
@@ -249,14 +249,14 @@ def dice() -> None:
 def roll(count: int) -> None:
     """Roll dice and print them."""
     values = tuple(draw() for _ in range(count))
-    console = Console()
-    if console.is_terminal:
-        with console.status("") as status:
+    output = console()
+    if output.is_terminal:
+        with output.status("") as status:
             for faces, hold_ms in tumble(values):
                 status.update(" ".join(map(str, faces)))
                 time.sleep(hold_ms / 1000)
-    click.echo(picture(values))
-    click.echo(" + ".join(map(str, values)) + (f" = {sum(values)}" if count > 1 else ""))
+    say(*picture(values).splitlines())
+    say(" + ".join(map(str, values)) + (f" = {sum(values)}" if count > 1 else ""))
 
 
 @dice.command("test")
@@ -272,10 +272,10 @@ def test_dice(rolls: int) -> None:
         table.add_column(heading, justify="right")
     for value, count in enumerate(fairness.counts, 1):
         table.add_row(str(value), str(count), f"{rolls / 6:.0f}")
-    Console().print(table)
-    click.echo(
+    console().print(table)
+    say(
         f"chi-square {fairness.chi_square:.2f}, 5 degrees of freedom: a fair die gives as much or more in {fairness.probability:.1%} of such tests"
     )
-    click.echo("Nothing speaks against a fair die." if fairness else "This die is not fair, or chance was most unkind: test again.")
+    say("Nothing speaks against a fair die." if fairness else "This die is not fair, or chance was most unkind: test again.")
     if not fairness:
         raise SystemExit(1)

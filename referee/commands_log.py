@@ -10,19 +10,22 @@ from typing import Any
 import click
 import msgspec
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from engines import GAMES
 from referee.csv_files import write_gaps, write_scores
 from referee.events import record_document
-from referee.exchange import export_session, import_session
+from referee.exchange import MOST_BYTES, export_session, import_session
 from referee.folders import log_path, ready_folder
 from referee.log import Log, LogReader
+from referee.log_rescue import rescue as save_what_can_be_read
+from referee.log_tables import damaged
 from referee.played import Played, Thrown, games_of
 from referee.shown import called, shown_date, shown_mm, shown_time
 from referee.tallies import Tally, tallies
+from referee.terminal import console, say, say_json
+from table.documents import check_output
 from table.errors import InputError
 
 
@@ -38,7 +41,7 @@ which_session = click.argument("session", type=click.IntRange(1), required=False
 
 @click.group()
 def log() -> None:
-    """List, show, export and import the sessions that were refereed; scores, gaps and statistics over all of them.
+    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -52,7 +55,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
     with LogReader(path or log_path()) as reader:
         sessions = reader.sessions()
     if as_json:
-        click.echo(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
+        say_json(json.dumps(msgspec.to_builtins(sessions), indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
@@ -63,7 +66,7 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
         cells = (str(row.session), shown_date(row.started_utc), row.game, people, length, str(row.rulings), remarks)
         table.add_row(*map(escape, cells))
-    Console().print(table if sessions else "Nothing was refereed yet.")
+    console().print(table if sessions else "Nothing was refereed yet.")
 
 
 @log.command()
@@ -76,7 +79,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
         records = reader.records(session or latest(reader))
     documents = [record_document(record) for record in records]
     if as_json:
-        click.echo(json.dumps(documents, indent=1, ensure_ascii=False))
+        say_json(json.dumps(documents, indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     table.add_column("record", justify="right")
@@ -87,7 +90,7 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     for record, document in zip(records, documents, strict=True):
         what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
         table.add_row(*map(escape, (str(record.seq), shown_time(record.at_ms), what, _sentence(document), document.get("rests_on", ""))))
-    Console().print(table)
+    console().print(table)
 
 
 @log.command()
@@ -98,20 +101,59 @@ def export(session: int, target: Path, path: Path | None) -> None:
     """Write a session with its pictures to a zip file."""
     if target.suffix.lower() != ".zip":
         raise InputError(f"{target}: expected a name that ends in .zip, got {target.name!r}")
+    check_output(target)
     with LogReader(path or log_path()) as reader:
         export_session(reader, session, target)
-    click.echo(f"session {session} is in {target}")
+    say(f"session {session} is in {target}")
 
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--max-mb", type=click.IntRange(1), default=MOST_BYTES // 10**6, show_default=True, help="Refuse a file that unpacks to more.")
 @which_log
-def import_(source: Path, path: Path | None) -> None:
-    """Take in a session that was exported, here or on another machine."""
+def import_(source: Path, path: Path | None, max_mb: int) -> None:
+    """Take in a session that was exported, here or on another machine.
+
+    Pictures for which the log has no room are left out; none of yours go for them.
+    """
     target = path or log_path(ready_folder())
     with Log(target) as opened:
-        session = import_session(opened, source)
-    click.echo(f"{source} is session {session} in {target}")
+        taken = import_session(opened, source, most_bytes=max_mb * 10**6)
+    say(f"{source} is session {taken.session} in {target}")
+    if taken.left_out:
+        every = taken.frames + taken.left_out
+        say(f"rinkside: {taken.left_out} of its {every} pictures were left out: the log has no room for them", err=True)
+
+
+@log.command()
+@which_log
+def check(path: Path | None) -> None:
+    """Read the whole log and compare every record and picture with its checksum.
+
+    What is damaged is listed, and the exit code is 2.
+    """
+    with LogReader(path or log_path()) as reader:
+        checked = reader.check()
+    for line in checked.wrong:
+        say(line)
+    if checked.wrong:
+        raise damaged(reader.path, f"{len(checked.wrong)} faults")
+    said = f"{reader.path}: {checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are whole"
+    say(said if checked.version > 1 else f"{said}; its records get checksums when it is next written to")
+
+
+@log.command()
+@click.argument("bad", metavar="BAD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("good", metavar="GOOD.sqlite", type=click.Path(path_type=Path, dir_okay=False))
+def rescue(bad: Path, good: Path) -> None:
+    """Save what can be read of a damaged log into a new one.
+
+    The damaged one stays as it is. Records keep their numbers; what is lost is listed.
+    """
+    saved = save_what_can_be_read(bad, good)
+    for line in saved.lost:
+        say(f"lost: {line}")
+    say(f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in {good}")
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,9 +165,10 @@ def _csv(command: Callable[..., None]) -> Callable[..., None]:
 @which_log
 def scores(target: Path, path: Path | None) -> None:
     """Write all games with their scores to a CSV file, one row a game."""
+    check_output(target)
     games = _played(path)
     write_scores(target, games)
-    click.echo(f"{len(games)} games are in {target}")
+    say(f"{len(games)} games are in {target}")
 
 
 @log.command()
@@ -133,8 +176,9 @@ def scores(target: Path, path: Path | None) -> None:
 @which_log
 def gaps(target: Path, path: Path | None) -> None:
     """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    check_output(target)
     count = write_gaps(target, _played(path))
-    click.echo(f"{count} throws are in {target}")
+    say(f"{count} throws are in {target}")
 
 
 @log.command()
@@ -145,7 +189,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
     """Statistics of every player over all sessions: games, points, and how near they throw."""
     rows = tallies(game for game in _played(path) if simulated or not game.simulated)
     if as_json:
-        click.echo(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
+        say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("game", "player", "games", "won", "drawn", "points for", "against", "throws", "median gap", "nearest"):
@@ -155,7 +199,7 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
         gap = "" if row.median_gap_mm is None else f"{row.median_gap_mm:.1f} mm"
         cells = (row.game, row.player, *numbers, len(row.throws) or "", gap, _nearest(row.best))
         table.add_row(*(escape(str(cell)) for cell in cells))
-    Console().print(table if rows else "Nothing was refereed yet.")
+    console().print(table if rows else "Nothing was refereed yet.")
 
 
 def _played(path: Path | None) -> list[Played]:
@@ -166,7 +210,7 @@ def _played(path: Path | None) -> list[Played]:
             try:
                 games += games_of(reader, summary.session, GAMES)
             except InputError as error:
-                click.echo(f"rinkside: left out: {error}", err=True)
+                say(f"rinkside: left out: {error}", err=True)
     return games
 
 
@@ -201,7 +245,7 @@ def _sentence(document: dict[str, Any]) -> str:
         case "session_started" | "game_started":
             said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
         case "reopened":
-            said = "Rinkside was started again and goes on with the session"
+            said = document["said"] or "Rinkside was started again and goes on with the session"
         case "session_ended":
             said = document["reason"]
         case _:

@@ -11,7 +11,6 @@ import click
 import msgspec
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -20,6 +19,8 @@ from engines.ice_boule.measure import measure as measure_gaps
 from engines.verdict import CannotSee
 from referee.gap_words import sentence
 from referee.shown import with_margin
+from referee.terminal import console, say_json
+from table.documents import check_output
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece, observation_document
 from table.pieces import COLOURS
@@ -53,14 +54,14 @@ def _photograph_options(command: Options) -> Options:
 def measure(photo: Path, table_path: Path, empty: Path | None, as_json: bool, debug: Path | None, picture: Path | None, target: str | None) -> None:
     """Rank the pieces in PHOTO by their gap to the target, and say who leads."""
     setup = aimed(load_table(table_path), target)
-    image, seen = _look(photo, setup, empty, picture, debug)
+    image, seen = _look(photo, table_path, setup, empty, picture, debug)
     measured = measure_gaps(seen, str(setup.game.target))
     if isinstance(measured, CannotSee):
         raise InputError(f"{photo}: {measured.said.rstrip('.')}")
     if picture:
         write_picture(picture, annotate(image, seen, setup.camera, _gap_notes(measured, seen), sentence(measured)))
     if as_json:
-        click.echo(json.dumps(measurement_document(measured)))
+        say_json(json.dumps(measurement_document(measured)))
     else:
         _print_ranking(measured)
 
@@ -77,10 +78,11 @@ def aimed(setup: Setup, target: str | None) -> Setup:
     return msgspec.structs.replace(setup, game=msgspec.structs.replace(setup.game, colours=others, target=target))
 
 
-def _look(photo: Path, setup: Setup, empty: Path | None, picture: Path | None, debug: Path | None) -> tuple[Image, Observation]:
+def _look(photo: Path, table_path: Path, setup: Setup, empty: Path | None, picture: Path | None, debug: Path | None) -> tuple[Image, Observation]:
     """What is in the photograph; raises InputError, also where the picture to be made of it could not be written."""
     if picture:
         check_picture_path(picture)
+        check_output(picture, photo, empty, table_path)
     frame = read_image(photo, setup)
     reference = read_image(empty, setup) if empty else None
     if debug:
@@ -118,10 +120,10 @@ def _print_ranking(measured: Measurement) -> None:
         remarks += _doubts(gap.piece)
         margin = "" if gap.on_target else with_margin(gap.mm, gap.sigma_mm)
         table.add_row(f"#{place + 1}", f"{gap.piece.colour} {gap.piece.size}", gap.piece.pose, margin, "; ".join(remarks))
-    console = Console()
+    output = console()
     if measured.gaps:
-        console.print(table)
-    console.print(escape(sentence(measured)), highlight=False)
+        output.print(table)
+    output.print(escape(sentence(measured)), highlight=False)
 
 
 @click.command()
@@ -129,11 +131,11 @@ def _print_ranking(measured: Measurement) -> None:
 def observe(photo: Path, table_path: Path, empty: Path | None, as_json: bool, debug: Path | None, picture: Path | None) -> None:
     """Say which pieces lie where in PHOTO."""
     setup = load_table(table_path)
-    image, seen = _look(photo, setup, empty, picture, debug)
+    image, seen = _look(photo, table_path, setup, empty, picture, debug)
     if picture:
         write_picture(picture, annotate(image, seen, setup.camera, _name_notes(seen, setup)))
     if as_json:
-        click.echo(json.dumps(_document(seen, setup)))
+        say_json(json.dumps(_document(seen, setup)))
     else:
         _print_pieces(seen)
 
@@ -163,12 +165,12 @@ def _print_pieces(seen: Observation) -> None:
     for counter in seen.counters:
         x, y = (with_margin(value, counter.sigma_mm) for value in (counter.x_mm, counter.y_mm))
         table.add_row(f"{counter.colour} counter", "flat", x, y, "", "")
-    console = Console()
-    console.print(table)
+    output = console()
+    output.print(table)
     fiducials = ", ".join(map(str, seen.camera.fiducials_seen))
-    console.print(f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}.")
+    output.print(f"Camera {seen.camera.eye_mm[2]:.0f} mm above the table; fiducials seen: {fiducials}.")
     for note in seen.notes:
-        console.print(escape(note))
+        output.print(escape(note))
 
 
 def _remarks(piece: SeenPiece, seen: Observation, off_board: bool) -> list[str]:

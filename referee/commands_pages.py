@@ -11,9 +11,11 @@ import click
 from flask import Flask
 
 from referee.guides import Guide
+from referee.terminal import say
 from table.errors import InputError
 from webui.access import Access
 from webui.codes import Codes
+from webui.names import is_name
 from webui.serve import listen, serving
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
@@ -26,9 +28,24 @@ Options = Callable[..., Any]
 AGuide = TypeVar("AGuide", bound=Guide)
 
 
+def _read_names(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            raise InputError(f"--public-name: expected a name such as rinkside.example.org, without https:// and port, got {name!r}")
+    return tuple(name.lower() for name in names)
+
+
 def address_options(command: Options) -> Options:
-    """--host and --port."""
+    """--host, --port, and --public-name, which a command is given as `public_names`."""
     for option in (
+        click.option(
+            "--public-name",
+            "public_names",
+            metavar="NAME",
+            multiple=True,
+            callback=_read_names,
+            help="Answer to this name too, which a proxy with TLS on this machine has; may be repeated.",
+        ),
         click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
         click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
     ):
@@ -37,7 +54,7 @@ def address_options(command: Options) -> Options:
 
 
 def page_options(said: str) -> Callable[[Options], Options]:
-    """--panel, which says what it does, --host and --port."""
+    """--panel, which says what it does, and `address_options`."""
 
     def add(command: Options) -> Options:
         return click.option("--panel", is_flag=True, help=said)(address_options(command))
@@ -70,18 +87,27 @@ def address_for_others(listening: socket.socket) -> str:
 
 def tell_codes(what: str, listening: socket.socket, access: Access) -> None:
     """Say in the terminal where a page is, and how one becomes its host."""
-    click.echo(f"{what} on {url(listening)} - Ctrl-C ends it.")
-    once = f", or open this, which works once:\n  {url(listening)}/join#{access.link}" if access.link else "."
-    click.echo(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    say(f"{what} on {url(listening)} - Ctrl-C ends it.")
+    once = ", or open this, which works once:" if access.link else "."
+    say(f"Whoever opens it watches. To be the host, enter {access.codes.now.host} there{once}")
+    if access.link:
+        say(f"  {url(listening)}/join#{access.link}")
 
 
 @contextmanager
-def served(guide: AGuide, create_app: Callable[[AGuide, tuple[str, ...], Access], Flask], host: str, port: int) -> Iterator[None]:
+def served(
+    guide: AGuide,
+    create_app: Callable[[AGuide, tuple[str, ...], Access], Flask],
+    host: str,
+    port: int,
+    public_names: tuple[str, ...],
+) -> Iterator[None]:
     """The page of a calibration while it is at work, and until somebody who looks has seen how it ended; its code is kept nowhere."""
     access = Access(Codes())
-    with closing(listen(host, port)) as listening, serving(create_app(guide, (socket.gethostname(),), access), listening):
-        click.echo(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
-        click.echo(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
+    app = create_app(guide, (socket.gethostname(), *public_names), access)
+    with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
+        say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
+        say(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
         try:
             yield
         except InputError as error:

@@ -12,7 +12,8 @@ from calibration.sheets import Sheet
 from calibration.sheets_pages import PAPERS, Layout, lay_out
 from calibration.sheets_pdf import preview, write_pdf
 from referee.printing import make_sheet
-from table.documents import write_whole
+from referee.terminal import say, say_json
+from table.documents import check_output, write_whole
 from table.errors import InputError
 from vision.pictures import check_picture_path, write_picture
 
@@ -28,8 +29,10 @@ def print(name: str, paper_name: str, out: Path, cell_mm: float | None, picture:
     """Make a sheet to print: charuco, fiducials, colours, or a board with its fiducials: chessboard, hex, tiles, coasters, mat."""
     if out.suffix.lower() != ".pdf":
         raise InputError(f"{out}: expected a name that ends in .pdf, got {out.name!r}")
+    check_output(out)
     if picture:
         check_picture_path(picture)
+        check_output(picture, out)
     paper = PAPERS.get(paper_name.title())
     if paper is None:
         raise InputError(f"--paper: expected {', '.join(PAPERS)}, got {paper_name!r}")
@@ -39,7 +42,10 @@ def print(name: str, paper_name: str, out: Path, cell_mm: float | None, picture:
     write_whole(out, pdf)
     if picture:
         write_picture(picture, preview(pdf, layout))
-    click.echo(json.dumps(_document(sheet, layout)) if as_json else f"{out}: {layout.said}. {_markers_said(sheet)}")
+    if as_json:
+        say_json(json.dumps(_document(sheet, layout)))
+    else:
+        say(f"{out}: {layout.said}. {_markers_said(sheet)}")
 
 
 def _markers_said(sheet: Sheet) -> str:

@@ -13,22 +13,28 @@ from typing import Any
 
 import click
 
+from hardware.rig import Rig
 from referee.companion import Companion
 from referee.events import Asked, Record, Ruled
-from referee.frames import kept_jpeg
+from referee.frames import AnnouncedCamera, kept_jpeg
 from referee.garbage import short_collections
 from referee.inputs import read_inputs
+from referee.live import LiveState
 from referee.log import Log
-from referee.loop import Referee
 from referee.opening import as_played, opening, parse_names, parse_rulings
-from referee.rolled import dice_corner_watch
+from referee.patient_session import PatientSession
+from referee.referee_maker import RefereeMaker
 from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
 from referee.stopping import stopped_by_one_signal
+from referee.supervisor import Supervisor
+from referee.terminal import say, say_json
 from table.setup import load_table
-from vision.cameras import open_camera
+from vision.cameras import RECORDINGS, open_camera
 from vision.cameras.files import read_image
-from vision.watch import Watch
+
+INCOMPLETE = 3
+"""Exit code where all that could be read of a recording was refereed, but not all of it could be read."""
 
 
 @click.command()
@@ -58,50 +64,67 @@ def referee(
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame; a live camera is refereed until Ctrl-C.
+    Recordings are refereed on their own clock and end with their last frame, with exit code 3 if not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
     setup = as_played(load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:
-        camera = stack.enter_context(closing(open_camera(spec, setup)))
+        camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
-        path = log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
-        log = stack.enter_context(closing(Log(path)))
+        log = stack.enter_context(closing(Log(log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite")))
         people, now = parse_names(names) if names else {}, datetime.now(UTC)
         started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
-        loop = Referee(camera, setup, Watch(), session, reference, inputs=heard, dice=None if heard else dice_corner_watch(setup))
+        live, stopping = LiveState(), threading.Event()
+        # A recording can be refereed again; people at a table would rather wait until there is room on the disk.
+        recorded = spec.partition(":")[0] in RECORDINGS
+        keeps = session if recorded else PatientSession(session, live, stopping, complain)
+        maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
+        supervisor = Supervisor(maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain)
+        _referee(stack, session, supervisor, rig, as_json)
+        if camera.missing:
+            _end_incomplete(camera.missing, as_json)
 
-        stopped = threading.Event()
 
-        def work() -> None:
-            try:
-                loop.run()
-                session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
-            finally:
-                session.close()
+def _referee(stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool) -> None:
+    """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
+    stopped = threading.Event()
 
-        companion = Companion(rig, session, loop, setup.board, complain)
-        companion.start()
-        stack.callback(companion.stop)
-        stack.enter_context(short_collections())
-        stack.enter_context(stopped_by_one_signal())
-        worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
-        stack.callback(loop.stop)
-        printed = 0
+    def work() -> None:
         try:
-            for record in session.subscribe():
-                _print(record, as_json)
-                printed = record.seq
-        except KeyboardInterrupt:
-            stopped.set()
-            loop.stop()
-        worker.result()
-        for record in session.records(printed):
+            supervisor.run()
+            session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
+        finally:
+            session.close()
+
+    companion = Companion(rig, session, supervisor, supervisor.setup.board, complain)
+    companion.start()
+    stack.callback(companion.stop)
+    stack.enter_context(short_collections())
+    stack.enter_context(stopped_by_one_signal())
+    worker = stack.enter_context(ThreadPoolExecutor(1)).submit(work)
+    stack.callback(supervisor.stop)
+    printed = 0
+    try:
+        for record in session.subscribe():
             _print(record, as_json)
+            printed = record.seq
+    except KeyboardInterrupt:
+        stopped.set()
+        supervisor.stop()
+    worker.result()
+    for record in session.records(printed):
+        _print(record, as_json)
+
+
+def _end_incomplete(missing: str, as_json: bool) -> None:
+    """End with exit code 3, as not all of a recording could be read."""
+    if as_json:
+        say_json(json.dumps({"incomplete": missing}, ensure_ascii=False))
+    raise click.exceptions.Exit(INCOMPLETE)
 
 
 def _print(record: Record, as_json: bool) -> None:
@@ -110,7 +133,10 @@ def _print(record: Record, as_json: bool) -> None:
         return
     rests_on = f" ({document['rests_on']})" if document["rests_on"] else ""
     said = f"{document['t_ms'] / 1000:9.2f} s  {document['verdict']}: {document['said']}{rests_on}"
-    click.echo(json.dumps(document, ensure_ascii=False) if as_json else said)
+    if as_json:
+        say_json(json.dumps(document, ensure_ascii=False))
+    else:
+        say(said)
 
 
 def verdict_document(record: Record) -> dict[str, Any]:

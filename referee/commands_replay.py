@@ -15,6 +15,7 @@ from referee.folders import log_path
 from referee.log import LogReader
 from referee.replay import Rejudged, rejudge
 from referee.shown import shown_time
+from referee.terminal import say, say_json
 
 
 @click.command()
@@ -37,14 +38,14 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
             if again.changes:
                 changed.append(_document(again))
                 if not as_json:
-                    click.echo(_lines(again))
+                    say(*_lines(again))
     if as_json:
         document = {"session": number, "judged": judged, "changed": changed, "not_judged": dict(left_out)}
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        say_json(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    click.echo(f"session {number}: {judged} verdicts judged again, {len(changed) or 'none'} changed; {left_out.total() or 'none'} could not be")
+    say(f"session {number}: {judged} verdicts judged again, {len(changed) or 'none'} changed; {left_out.total() or 'none'} could not be")
     for reason, count in left_out.most_common():
-        click.echo(f"{count:6} {reason}")
+        say(f"{count:6} {reason}")
 
 
 def _document(again: Rejudged) -> dict[str, Any]:
@@ -54,9 +55,9 @@ def _document(again: Rejudged) -> dict[str, Any]:
     return place | {"changes": changes, "said_was": getattr(record.event, "said", ""), "said_now": again.said}
 
 
-def _lines(again: Rejudged) -> str:
+def _lines(again: Rejudged) -> list[str]:
     """A verdict that changed, for people."""
     document = _document(again)
     lines = [f"record {document['seq']} at {shown_time(document['at_ms'])}, {document['code']}"]
     lines += [f"  {what}: was {was or 'none'}, would be {now or 'none'}" for what, was, now in again.changes]
-    return "\n".join([*lines, f"  said then: {document['said_was']}", f"  says now:  {document['said_now']}", ""])
+    return [*lines, f"  said then: {document['said_was']}", f"  says now:  {document['said_now']}", ""]

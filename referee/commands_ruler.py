@@ -11,7 +11,10 @@ import click
 
 from referee.commands_measure import aimed
 from referee.commands_pages import address_options, url
+from referee.frames import AnnouncedCamera
 from referee.ruler import Ruler
+from referee.settings import complain
+from referee.terminal import say
 from table.setup import load_table
 from vision.cameras import open_camera
 from vision.cameras.files import read_image
@@ -26,14 +29,15 @@ from webui.serve import listen, serving
 @click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table without pieces.")
 @click.option("--target", metavar="COLOUR", help="Colour of the target, where it is not the one in table.json.")
 @address_options
-def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, host: str, port: int) -> None:
+def ruler(table_path: Path, spec: str, empty: Path | None, target: str | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
     """Rank the pieces on the table by their gap to the target, live, on a page in the browser."""
     setup = aimed(load_table(table_path), target)
     reference = read_image(empty, setup) if empty else None
-    with closing(listen(host, port)) as listening, closing(open_camera(spec, setup)) as camera:
+    with closing(listen(host, port)) as listening, closing(AnnouncedCamera(open_camera(spec, setup), complain)) as camera:
         measuring = Ruler(camera, setup, Watch(), reference)
-        with serving(create_ruler_app(measuring, (socket.gethostname(),)), listening):
-            click.echo(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
+        app = create_ruler_app(measuring, (socket.gethostname(), *public_names))
+        with serving(app, listening, bool(public_names)):
+            say(f"The ruler is on {url(listening)} - Ctrl-C ends it.")
             with suppress(KeyboardInterrupt):
                 measuring.run()
                 # The last picture of a recording stays to be looked at.

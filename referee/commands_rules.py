@@ -7,10 +7,10 @@ import json
 import click
 import msgspec
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from engines import GAMES
+from referee.terminal import console, say_json
 from table.errors import InputError
 
 
@@ -23,11 +23,11 @@ def rules(game: str, as_json: bool) -> None:
         raise InputError(f"expected a game ({', '.join(GAMES)}), got {game!r}")
     rulings = GAMES[game].RULINGS
     if as_json:
-        click.echo(json.dumps(msgspec.to_builtins(rulings), indent=1, ensure_ascii=False))
+        say_json(json.dumps(msgspec.to_builtins(rulings), indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("option", "values, default first", "stands for", "meaning"):
         table.add_column(heading)
     for ruling in rulings:
         table.add_row(ruling.name, ", ".join(ruling.values), ruling.cites, ruling.said)
-    Console().print(table, highlight=False)
+    console().print(table, highlight=False)

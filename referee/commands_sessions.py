@@ -23,7 +23,7 @@ from webui.serve import listen, serve
 @click.command()
 @which_log
 @address_options
-def sessions(path: Path | None, host: str, port: int) -> None:
+def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
     """Look back on the sessions of a log in the browser: every verdict with its board and picture, and statistics."""
     path = path or log_path()
     codes = codes_path(path.parent)  # the panel's, if it was ever shown; a folder that is only read gets none
@@ -32,4 +32,5 @@ def sessions(path: Path | None, host: str, port: int) -> None:
         access = Access(Codes(codes if codes.exists() else None))
         tell_codes("The sessions are", listening, access)
         with stopped_by_one_signal() as stopping, suppress(KeyboardInterrupt):
-            serve(create_later_app(Stories(path), (socket.gethostname(),), access), listening, stopping=stopping)
+            app = create_later_app(Stories(path), (socket.gethostname(), *public_names), access)
+            serve(app, listening, stopping=stopping, behind_proxy=bool(public_names))

@@ -25,7 +25,7 @@ from referee.measuring import Measuring
 from referee.pressing import DECIDED_BY, commands_of
 from referee.view import verdict_of
 from table.boards import Board
-from table.errors import InputError
+from table.errors import InputError, said_of
 
 POLL_S = 0.1
 """How long lamps wait for a record before they look at what the referee does."""
@@ -69,6 +69,10 @@ class Companion:
         self._choosing: Choosing | None = None
         self._kept_of: object = None
         self._kept: dict[str, Any] = {}
+        self._news: Record | None = None
+        self._told: tuple[object, ...] = ()
+        self._chosen_before: Choosing | None = None
+        self._failure = ""
         self._used_ms = -1.0
         """When the press began that something was done for already: what becomes of it means nothing more."""
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
@@ -98,31 +102,46 @@ class Companion:
     def _tell(self) -> None:
         """Show scenes and rolls, and say what does not work, until the session is closed."""
         after = self._session.ledger.seq
-        news: Record | None = None
-        told: tuple[object, ...] = ()
-        chosen: Choosing | None = None
         while not (self._stopping.is_set() or self._session.closed):
-            records = self._session.wait(after, POLL_S)
-            self._complain()
-            ledger, status = self._session.ledger, self._referee.latest.status
-            if records:
-                self._roll(records)
-                self._call(records)
-                told_of = [record for record in records if not isinstance(record.event, Noted)]
-                news, after = (told_of or records)[-1], records[-1].seq
-            elif status not in ("waiting", "asking", "ruling"):
-                news = None
-            document = self._document(ledger, records)
-            measuring, choosing = self._measuring, self._choosing
-            now = (ledger.seq, status, news, measuring, choosing)
-            if now != told:
-                self._show(self._scene(ledger, status, news, document), heard=bool(records) or choosing != chosen)
-                told, chosen = now, choosing
+            try:
+                records = self._session.wait(after, POLL_S)
+                # First of all: a record that cannot be shown is not met again.
+                after = records[-1].seq if records else after
+                self._complain()
+                self._tell_of(records)
+            except Exception as error:
+                self._fail(error)
+                self._stopping.wait(POLL_S)
+
+    def _tell_of(self, records: tuple[Record, ...]) -> None:
+        """Show what has changed by these records, which may be none, or by what the referee and people do."""
+        ledger, status = self._session.ledger, self._referee.latest.status
+        if records:
+            told_of = [record for record in records if not isinstance(record.event, Noted)]
+            self._news = (told_of or records)[-1]
+            self._roll(records)
+            self._call(records)
+        elif status not in ("waiting", "asking", "ruling"):
+            self._news = None
+        document = self._document(ledger, records)
+        choosing, chosen = self._choosing, self._chosen_before
+        now = (ledger.seq, status, self._news, self._measuring, choosing)
+        if now != self._told:
+            self._told, self._chosen_before = now, choosing
+            self._show(self._scene(ledger, status, self._news, document), heard=bool(records) or choosing != chosen)
+
+    def _fail(self, error: Exception) -> None:
+        """Say what nobody foresaw, once in a row; whatever it is, the next event is heard and shown."""
+        said = said_of(error)
+        if said != self._failure:
+            self._say(f"lamps, dice, buttons: {said}; this was left out, and they go on")
+        self._failure = said
 
     def _complain(self) -> None:
         """Say why parts do not work, once, by reason; and when they work again."""
         troubles: dict[str, list[str]] = {}
-        for part, why in self._rig.troubles.items():
+        tumbling = {"dice": self._tumbler.failed} if self._tumbler and self._tumbler.failed else {}
+        for part, why in (tumbling | self._rig.troubles).items():
             troubles.setdefault(why, []).append(part)
         for why, parts in troubles.items():
             if self._troubles.get(why) != parts:
@@ -180,6 +199,9 @@ class Companion:
                 self._say(str(error))
                 done = False
             except InputError:
+                done = False
+            except Exception as error:
+                self._fail(error)
                 done = False
             if not done and self._rig.buzzer:
                 self._rig.buzzer.play(NOT_NOW)

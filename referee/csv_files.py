@@ -8,14 +8,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from referee.played import Played
+from referee.private import OWNER_FILE
 from referee.shown import called, time_utc
 from table.documents import write_whole
 from table.errors import InputError
 from table.pieces import COLOURS
+from table.text import printable
 
 Cell = str | int | float | None
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Text that begins so is a formula to a spreadsheet, and may do harm (OWASP, "CSV Injection")."""
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may do harm (OWASP, "CSV Injection")."""
 GAMES = ("session", "game", "game_number", "begun_utc", "players", "winner", "finished", "simulated")
 THROWS = ("session", "game_number", "record", "time_utc", "clock_ms", "player", "size", "came_to_rest", "gap_mm", "sigma_mm", "leading", "decided_by")
 
@@ -64,8 +66,11 @@ def _write(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) 
     writer = csv.writer(text)
     writer.writerow(headings)
     writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    write_whole(path, text.getvalue().encode("utf-8-sig"))
+    write_whole(path, text.getvalue().encode("utf-8-sig"), OWNER_FILE)
 
 
 def _harmless(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = printable(cell)  # first: a spreadsheet may skip what does not print before a formula
+    return f"'{text}" if text.lstrip(" \u00a0\ufeff\ufffd").startswith(FORMULA) else text

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from table.documents import convert
+from table.documents import convert, parse_json, shown
 from table.errors import InputError
+from table.text import check_unicode
 
 SCHEMA = 7
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
@@ -42,15 +43,17 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
-    """The program was started again and goes on with the session; the referee remembers no table that it saw before.
+    """The program, or only its referee, began again and goes on with the session; it remembers no table that it saw before.
 
-    The fields are as in `SessionStarted`, and count from here on.
+    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what is not as it was: that the referee had
+    failed, or that people go on with another lens; empty otherwise, and in logs of before 0.2.
     """
 
     camera: str = ""
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
+    said: str = ""
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
@@ -279,8 +282,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """An event in its place in the log.
 
     `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session` is the seq of the
-    session's first record; `at_ms` is the clock of the camera; `frame` says whether a picture is kept with it
-    (`Log.frame(seq)`).
+    session's first record; `at_ms` is the time that people read, the wall clock or a recording's own, and may go back where the
+    clock was set; `frame` says whether a picture is kept with it (`Log.frame(seq)`).
     """
 
     seq: int
@@ -313,8 +316,13 @@ def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
 
 
 def encode(event: Event) -> str:
-    """The event as one line of JSON with its schema version.  Raises TypeError or ValueError for what JSON cannot say."""
-    return json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    """The event as one line of JSON with its schema version.
+
+    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON cannot say.
+    """
+    text = json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    check_unicode(text, type(event).__name__)
+    return text
 
 
 def decode(text: str, where: str) -> Event:
@@ -322,15 +330,16 @@ def decode(text: str, where: str) -> Event:
 
     Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the wrong kind.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: expected an event as JSON: {error}") from error
+    return decode_document(parse_json(text, where), where)
+
+
+def decode_document(document: Any, where: str) -> Event:
+    """The event in a document that was read from JSON, which is used up; raises InputError as `decode` does."""
     if not isinstance(document, dict):
-        raise InputError(f"{where}: expected an event as a JSON object, got {text[:60]!r}")
+        raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
-        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {schema!r}")
+        raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
     if schema > SCHEMA:
         raise InputError(f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it, update this one")
     return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from engines import GAMES
-from referee.events import Noted, Record, SessionStarted, decode, record_document, renumbered
-from referee.ledger import Games, fold
-from referee.log import Log, LogReader
+from referee.events import Noted, Record, SessionStarted, decode_document, record_document, renumbered
+from referee.ledger import Games, Ledger, apply, begin, recorded
+from referee.log import Log, LogReader, TakenIn
+from referee.private import OWNER_FILE
 from table.documents import write_whole
 from table.errors import InputError
 
 RECORDS = "records.jsonl"
-MOST_BYTES, MOST_TEXT = 32 << 20, 256 << 20
-"""No picture of a table, and no session in words, is longer than this."""
+MOST_BYTES = 1_000_000_000
+"""A session that is taken in unpacks to no more than this, unless more is allowed (`--max-mb`): two evenings with all pictures."""
+MOST_RECORDS, MOST_TEXT, MOST_LINE = 20_000, 32 << 20, 1 << 18
+"""No session has more records, nor longer ones: in Ice Boule an hour has 121, of 5 kB each."""
+MOST_PICTURE, MOST_DIRECTORY = 32 << 20, 2 << 20
+MOST_RATIO, RATIO_FROM_BYTES = 200, 1 << 20
+"""Records are packed to a fortieth or less, pictures not at all; deflated zeros to a thousandth."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, ValueError, OverflowError)
+"""What `zipfile` raises for files that are none, or damaged."""
 PLACE = ("seq", "session", "at_ms", "frame", "picture")
 """What a line of the file has beside the event."""
 
 
 def export_session(log: LogReader, session: int, path: Path) -> None:
-    """Write a session as a zip, whole or not at all; raises InputError."""
-    write_whole(path, packed_session(log, session))
+    """Write a session as a zip that only its owner can read, whole or not at all; raises InputError."""
+    write_whole(path, packed_session(log, session), OWNER_FILE)
 
 
 def packed_session(log: LogReader, session: int) -> bytes:
@@ -47,85 +57,135 @@ def packed_session(log: LogReader, session: int) -> bytes:
     return packed.getvalue()
 
 
-def import_session(log: Log, path: Path, games: Games = GAMES) -> int:
-    """Take a session that was exported into a log, all of it or nothing, and return its number there.
+def import_session(log: Log, path: Path, games: Games = GAMES, most_bytes: int = MOST_BYTES) -> TakenIn:
+    """Take a session that was exported into a log, all of it or nothing; pictures for which the log has no room are left out.
 
-    Raises InputError: no zip of Rinkside, a damaged one, records that do not follow from one another, or a session that the
-    log has already.
+    The sizes that the zip's directory states are looked at before anything is unpacked, and what is unpacked is counted, as they
+    can lie.  One record and one picture are in memory at a time.  Raises InputError: no zip of Rinkside, a damaged one, one that
+    unpacks to more than `most_bytes`, records that do not follow from one another, or a session that the log has already.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            records = tuple(_records(_read(archive, RECORDS, MOST_TEXT, path), path))
-            _check(records, games, path)
-            frames = {record.seq: _jpeg(archive, record.seq, path) for record in records if record.frame}
+        with _Careful(path) as file, zipfile.ZipFile(file) as archive:
+            _check_directory(archive, path, most_bytes)
+            records = sum(1 for _ in _lines(archive, path))
+            with closing(_records(archive, path)) as read:
+                first = next(read, None)
+            if first is None or not isinstance(first.event, SessionStarted):
+                raise InputError(f"{path}: {RECORDS}: expected the start of a session first")
+            _refuse_twice(log, first.event, records, path)
+            return log.take_in(_followed(_records(archive, path), games, path), lambda seq: _jpeg(archive, seq, path))
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"{path}: expected a session that was exported, but it cannot be read ({error.strerror})") from error
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except DAMAGED as error:
         raise InputError(f"{path}: expected a session that was exported (a zip file), but it is damaged or something else ({error})") from error
-    _refuse_twice(log, records, path)
-    return log.take_in(records, frames)
+
+
+class _Careful(io.BufferedReader):
+    """A file for `zipfile`, which reads a zip's directory at once, however large it says it is: 2 MB are 20,000 members with room to spare."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(io.FileIO(path))
+        self._path, self._size = path, path.stat().st_size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        wanted = self._size - self.tell() if size is None or size < 0 else size
+        if wanted > MOST_DIRECTORY:
+            raise InputError(f"{self._path}: expected a zip with a directory of {MOST_DIRECTORY >> 20} MB at most, got {wanted >> 20} MB")
+        return super().read(size)
+
+
+def _check_directory(archive: zipfile.ZipFile, path: Path, most_bytes: int) -> None:
+    """Is what the directory states no more than a session can be?"""
+    members = archive.infolist()
+    if len(members) > MOST_RECORDS + 1:
+        raise InputError(f"{path}: expected {MOST_RECORDS + 1} files in it at most, got {len(members)}")
+    if wrong := next((one for one in members if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)), None):
+        raise InputError(f"{path}: {wrong.filename}: expected a file that is stored or deflated, got method {wrong.compress_type}")
+    unpacked = sum(one.file_size for one in members)
+    if unpacked > most_bytes:
+        raise InputError(f"{path}: expected {most_bytes // 10**6} MB at most when it is unpacked, got {unpacked // 10**6} MB; see --max-mb")
+    packed = max(1, path.stat().st_size)
+    if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * packed:
+        raise InputError(f"{path}: expected a session, which unpacks to {MOST_RATIO} times its size at most, got {unpacked // packed} times")
 
 
 def _picture(seq: int) -> str:
     return f"frames/{seq:06d}.jpg"
 
 
-def _read(archive: zipfile.ZipFile, name: str, most_bytes: int, path: Path) -> bytes:
-    """A file of the archive; one that claims or turns out to be longer than it can be is refused before it fills the memory."""
+def _opened(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
     try:
-        with archive.open(name) as file:
-            data = file.read(most_bytes + 1)
+        return archive.open(name)
     except KeyError:
         raise InputError(f"{path}: expected {name} in it, but it is not there; was it exported by rinkside log export?") from None
-    if len(data) > most_bytes:
-        raise InputError(f"{path}: {name}: expected {most_bytes >> 20} MB at most, got more")
-    return data
 
 
 def _jpeg(archive: zipfile.ZipFile, seq: int, path: Path) -> bytes:
-    data = _read(archive, _picture(seq), MOST_BYTES, path)
+    with _opened(archive, _picture(seq), path) as file:
+        data = file.read(MOST_PICTURE + 1)
+    if len(data) > MOST_PICTURE:
+        raise InputError(f"{path}: {_picture(seq)}: expected a picture of {MOST_PICTURE >> 20} MB at most, got more")
     if not data.startswith(b"\xff\xd8"):
         raise InputError(f"{path}: {_picture(seq)}: expected a JPEG, got something else")
     return data
 
 
-def _records(data: bytes, path: Path) -> Iterator[Record]:
-    try:
-        lines = data.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: {RECORDS}: expected text in UTF-8 ({error.reason})") from error
-    for number, line in enumerate(lines, 1):
-        where = f"{path}: {RECORDS}: line {number}"
+def _lines(archive: zipfile.ZipFile, path: Path) -> Iterator[tuple[str, bytes]]:
+    """The lines of the records, each with its place."""
+    read = 0
+    with _opened(archive, RECORDS, path) as file:
+        for number in count(1):
+            where = f"{path}: {RECORDS}: line {number}"
+            line = file.readline(MOST_LINE + 1)
+            read += len(line)
+            if not line:
+                return
+            if len(line) > MOST_LINE:
+                raise InputError(f"{where}: expected a record of {MOST_LINE >> 10} kB at most, got more")
+            if number > MOST_RECORDS or read > MOST_TEXT:
+                raise InputError(f"{path}: {RECORDS}: expected {MOST_RECORDS} records and {MOST_TEXT >> 20} MB at most, got more")
+            yield where, line
+
+
+def _records(archive: zipfile.ZipFile, path: Path) -> Generator[Record, None, None]:
+    for where, line in _lines(archive, path):
         try:
-            document: Any = json.loads(line)
+            document: Any = json.loads(line.decode())
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: {RECORDS}: expected text in UTF-8 ({error.reason})") from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"{where}: expected a record as JSON ({error})") from error
         place = {name: document.pop(name, None) for name in PLACE} if isinstance(document, dict) else {}
         numbers = [place.get(name) for name in ("seq", "session", "at_ms")]
         if not all(type(value) is int and abs(value) < 2**53 for value in numbers):
-            raise InputError(f"{where}: expected a record with numbers seq, session and at_ms, got {line[:60]!r}")
-        event = decode(json.dumps(document), where)
+            raise InputError(f"{where}: expected a record with numbers seq, session and at_ms, got {line[:60].decode(errors='replace')!r}")
+        event = decode_document(document, where)
         yield Record(seq=place["seq"], session=place["session"], at_ms=place["at_ms"], event=event, frame=bool(place["frame"]))
 
 
-def _check(records: tuple[Record, ...], games: Games, path: Path) -> None:
-    """Do the records follow from one another, by the rules of the game?"""
-    if not records or not isinstance(records[0].event, SessionStarted):
-        raise InputError(f"{path}: {RECORDS}: expected the start of a session first")
-    if any(b.seq <= a.seq or b.session != a.session for a, b in pairwise(records)):
-        raise InputError(f"{path}: {RECORDS}: expected the records of one session in the order of seq")
-    before: dict[int, int] = {}
+def _followed(records: Iterator[Record], games: Games, path: Path) -> Iterator[Record]:
+    """The records, each once it is known to follow from those before it, by the rules of the game."""
+    where = f"{path}: {RECORDS}"
+    ledger: Ledger | None = None
+    known: dict[int, int] = {}
+    before: Record | None = None
     for record in records:
-        before[record.seq] = record.seq
+        if before is not None and (record.seq <= before.seq or record.session != before.session):
+            raise InputError(f"{where}: expected the records of one session in the order of seq")
+        known[record.seq] = record.seq
         try:
-            renumbered(record.event, before)
+            renumbered(record.event, known)
         except KeyError as error:
-            raise InputError(f"{path}: {RECORDS}: record {record.seq}: expected it to name a record before it, got {error}") from None
-    fold(records, games, f"{path}: {RECORDS}")
+            raise InputError(f"{where}: record {record.seq}: expected it to name a record before it, got {error}") from None
+        with recorded(record, where):
+            ledger = begin(record, games) if ledger is None else apply(ledger, record)
+        before = record
+        yield record
 
 
-def _refuse_twice(log: LogReader, records: tuple[Record, ...], path: Path) -> None:
-    started = records[0].event
+def _refuse_twice(log: LogReader, started: SessionStarted, records: int, path: Path) -> None:
     for summary in log.sessions():
-        if summary.records == len(records) and log.records(summary.session)[0].event == started:
+        if summary.records == records and log.records(summary.session, most=1)[0].event == started:
             raise InputError(f"{path}: expected a session that is not in the log yet, but session {summary.session} is this one")

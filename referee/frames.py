@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from threading import Event
 
+from referee.log import LogFailed
 from table.errors import InputError
 from table.setup import Setup
-from vision.cameras import CameraLost, CameraPort, open_camera
+from vision.cameras import CameraLost, CameraPort, missing_in, open_camera
 from vision.cameras.files import encode_jpeg
 from vision.frame import Frame, Image
 
@@ -20,10 +21,15 @@ KEPT_QUALITY = 95
 """Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
 
 
+class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program
+    """What the camera or recorded inputs give cannot be used, and would be the same if it were tried again."""
+
+
 def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]) -> Iterator[Frame]:
     """Every frame until the camera has no more, or `stopping` is set.
 
-    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.
+    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.  Raises CannotGoOn for a picture that
+    cannot be used.
     """
     lost = 0
     while not stopping.is_set():
@@ -33,10 +39,48 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
             lose(error, RETRY_S[min(lost, len(RETRY_S) - 1)])
             lost += 1
             continue
+        except LogFailed:
+            raise  # of simulated players, who speak while they are looked at
+        except InputError as error:
+            raise CannotGoOn(str(error)) from error
         if frame is None:
             return
         lost = 0
         yield frame
+
+
+class AnnouncedCamera:
+    """A camera like the one it is made of; why it gives no pictures, and what of a recording is missing, is told to people."""
+
+    def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
+        """`tell` gets a sentence, once for each reason."""
+        self.name, self.simulated = camera.name, camera.simulated
+        self._camera, self._tell = camera, tell
+        self._told = ""
+
+    @property
+    def missing(self) -> str:
+        """As the camera has it."""
+        return missing_in(self._camera)
+
+    def read(self) -> Frame | None:
+        """As the camera does."""
+        try:
+            frame = self._camera.read()
+        except CameraLost as error:
+            self._say(f"the camera is lost ({error}); trying again")
+            raise
+        self._say("" if frame is not None else self.missing)
+        return frame
+
+    def close(self) -> None:
+        """As the camera does."""
+        self._camera.close()
+
+    def _say(self, said: str) -> None:
+        if said and said != self._told:
+            self._tell(said)
+        self._told = said
 
 
 def take_pictures(spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None) -> list[Image]:

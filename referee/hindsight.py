@@ -13,8 +13,8 @@ from referee.between import made_out, with_one_more, without_strangers
 from referee.events import Answered, Corrected, Declared, Event, GameStarted, Noted, Record, Reopened, Resigned, Resumed, Ruled, Undone
 from referee.facts import document, fact_of
 from referee.ledger import Ledger, followed_by
+from referee.patient_session import Refereed
 from referee.ruled_on import RuledOn
-from referee.session import Session
 from referee.settle import agree, read_once
 from table.boards import Board
 from table.observation import Observation
@@ -131,12 +131,12 @@ class Hindsight:
     def _seen_last(self) -> Observation | None:
         return next((thing.seen for thing in reversed(self._since) if isinstance(thing, _Undecided)), None)
 
-    def knows(self, seen: Observation, session: Session) -> bool:
+    def knows(self, seen: Observation, session: Refereed) -> bool:
         """Is it the reading that was kept last?  Ask it of every frame: nothing is compared."""
         self._forget_what_counted(session)
         return self._seen_last is not None and read_once(self._seen_last, seen)
 
-    def keep(self, seen: Observation, frame_jpeg: bytes, session: Session) -> None:
+    def keep(self, seen: Observation, frame_jpeg: bytes, session: Refereed) -> None:
         """Nothing that counts came of this table, seen in this picture; a newer reading of a table takes the place of the older one."""
         self._forget_what_counted(session)
         table, tables = _Undecided(seen, frame_jpeg), [k for k, thing in enumerate(self._since) if isinstance(thing, _Undecided)]
@@ -147,13 +147,13 @@ class Hindsight:
                 del self._since[: tables[1]]
             self._since.append(table)
 
-    def hear(self, said: Mapping[str, Any], record: Record | None, session: Session) -> None:
+    def hear(self, said: Mapping[str, Any], record: Record | None, session: Refereed) -> None:
         """What was said was of no use then: by what happened on a table before it, it may have been in time."""
         self._forget_what_counted(session)
         if self._since and (record is None or not _counts(record.event)):
             self._since.append(said)
 
-    def catch_up(self, session: Session, ruled_on: RuledOn[Observation], now: Observation, board: Board) -> bool:
+    def catch_up(self, session: Refereed, ruled_on: RuledOn[Observation], now: Observation, board: Board) -> bool:
         """Put on record what must have happened before the table seen `now`; did anything?  Raises LogFailed."""
         self._forget_what_counted(session)
         ledger = session.ledger
@@ -193,7 +193,7 @@ class Hindsight:
             return ()
         return story.facts
 
-    def _forget_what_counted(self, session: Session) -> None:
+    def _forget_what_counted(self, session: Refereed) -> None:
         """Once something was ruled to have happened, or people say what did, nothing before it is looked back at."""
         if session.ledger.seq != self._seq and any(_decides(record.event) for record in session.records(self._seq)):
             self._since = []

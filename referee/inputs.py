@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from table.documents import convert, read_text, shown
+from table.documents import convert, read_json_lines, shown
 from table.errors import InputError
+from table.text import check_unicode
 
 
 class Input(NamedTuple):
@@ -23,16 +23,12 @@ class Input(NamedTuple):
 
 def read_inputs(path: Path) -> tuple[Input, ...]:
     """The lines of a file, by time, those of one time as they stand; raises InputError with the line of the first mistake."""
-    lines = read_text(path, "one JSON object a line").splitlines()
-    inputs = [_read(line, f"{path.name}: line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    inputs = [_input(said, where) for where, said in read_json_lines(path, "one JSON object a line")]
     return tuple(sorted(inputs, key=lambda heard: heard.at_ms))
 
 
-def _read(line: str, where: str) -> Input:
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: expected a JSON object: {error}") from error
+def _input(said: Any, where: str) -> Input:
     if not isinstance(said, dict) or "t_ms" not in said:
         raise InputError(f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}")
+    check_unicode(said, where)
     return Input(convert(said.pop("t_ms"), int, where, "t_ms"), said, where)

@@ -49,6 +49,7 @@ _LASTING: dict[Status, Signal] = {
     "cannot see": "cannot see",
     "out of sync": "out of sync",
     "camera lost": "camera lost",
+    "stopped": "cannot see",
     "ended": "dark",
 }
 """Doings of the referee that are shown for as long as they last, whatever was ruled before."""

@@ -18,6 +18,7 @@ from calibration.lens_target import Found, NotFound, Target
 from calibration.lens_views import Views, check_views
 from table.errors import InputError
 from table.setup import Lens
+from table.text import printable
 from vision.camera import FOCUS_STEP_DPT
 from vision.cameras import CameraLost, CameraPort
 from vision.frame import Frame, Image
@@ -61,7 +62,7 @@ class Terminal:
         if not self._begun:
             self._begun = True
             self._console.print(asks(guidance), highlight=False)
-        self._status.update(escape(guidance.said))
+        self._status.update(escape(printable(guidance.said)))
         if guidance.doing == "taken":
             self._told = ""
             self._console.print(f"{guidance.said}. {asks(guidance)}", highlight=False)

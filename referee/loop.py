@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Protocol
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict
 from referee.events import Answered, Asked, Noted, Ruled, Undone
 from referee.facts import document, fact_of, recorded_already, told
-from referee.frames import frames, kept_jpeg
+from referee.frames import CannotGoOn, frames, kept_jpeg
 from referee.hindsight import REFEREE, Hindsight
 from referee.inputs import Input
 from referee.ledger import Ledger
-from referee.live import Live, Pointed, Status, status_after
-from referee.live_picture import LivePicture
+from referee.live import Live, LiveState, Status, status_after
+from referee.log import LogFailed
 from referee.moved import HOLDS, TableWatch, Wish
 from referee.patience import Patience
+from referee.patient_session import Refereed
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
-from referee.session import Session
 from referee.settle import HOLD_MS, Settle, agree, read_once, unchanged
 from table.errors import InputError
 from table.observation import Observation, Unusable
@@ -57,26 +57,28 @@ class Referee:
         camera: CameraPort,
         setup: Setup,
         observe: Observe,
-        session: Session,
+        session: Refereed,
         reference: Frame | None = None,
         hold_ms: int = HOLD_MS,
         pause: Callable[[float], object] | None = None,
         inputs: Sequence[Input] = (),
         table: TableWatch | None = None,
         dice: DiceCornerWatch | None = None,
+        live: LiveState | None = None,
+        stopping: threading.Event | None = None,
     ) -> None:
         """`reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera.
 
         `inputs` were recorded with the pictures, in order of time; each is heard before the first frame that is not older.
         `table` sees whether cards, board and camera are where `table.json` says; without it nobody does.
-        `dice` reads a real die in its corner of the table.
+        `dice` reads a real die in its corner of the table.  `live` is where it says what it sees and does; it stops once `stopping` is set.
         """
         self._camera, self._setup, self._observe, self._session = camera, setup, observe, session
         self._reference = reference
         self._settle = Settle(hold_ms)
-        self._stopping = threading.Event()
+        self._stopping = stopping or threading.Event()
         self._pause = pause or self._stopping.wait
-        self._inputs = list(inputs)
+        self._inputs = deque(inputs)
         self._table = table
         self._dice, self._die_said = dice, ""
         self._judged: Observation | None = None
@@ -88,9 +90,7 @@ class Referee:
         self._hindsight = Hindsight()
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._said, self._said_at = "", 0
-        self._changed = threading.Condition()
-        self._latest = Live("waiting", "Waiting for the camera's first picture.")
-        self._picture = LivePicture()
+        self._live = live or LiveState()
 
     @property
     def setup(self) -> Setup:
@@ -98,10 +98,19 @@ class Referee:
         return self._setup
 
     @property
+    def reference(self) -> Frame | None:
+        """The picture of this table empty, if there is one."""
+        return self._reference
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """Recorded inputs that were not heard yet."""
+        return tuple(self._inputs)
+
+    @property
     def latest(self) -> Live:
         """What it sees and does now."""
-        with self._changed:
-            return self._latest
+        return self._live.latest
 
     def last_table(self) -> tuple[int, Observation]:
         """The record that people may correct, and the table that it rests on; raises InputError (`referee.reread`)."""
@@ -112,14 +121,12 @@ class Referee:
         return reread(self._session.ledger, self._ruled_on, self._setup, pieces)
 
     def wait(self, stamp: int, timeout_s: float) -> Live:
-        """The latest as soon as its stamp is greater than `stamp`, or when the time is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._latest.stamp > stamp, timeout_s)
-            return self._latest
+        """As `LiveState.wait`."""
+        return self._live.wait(stamp, timeout_s)
 
     def jpeg(self) -> bytes | None:
         """The newest frame as a JPEG (`LivePicture`); None before the first."""
-        return self._picture.jpeg()
+        return self._live.picture.jpeg()
 
     def stop(self) -> None:
         """Make `run` return after the frame at hand; returns at once, from any thread."""
@@ -132,16 +139,14 @@ class Referee:
             self._tell_moved()
 
     def point_at(self, question: int, label: str) -> None:
-        """Say which answer of this question somebody points at; empty: none any more.  Returns at once, from any thread."""
-        with self._changed:
-            self._latest = replace(self._latest, pointed=Pointed(question, label), stamp=self._latest.stamp + 1)
-            self._changed.notify_all()
+        """As `LiveState.point_at`."""
+        self._live.point_at(question, label)
 
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`; closes the camera.
 
-        Raises LogFailed where a ruling cannot be kept, and shows it to nobody; InputError for a picture file that is
-        broken.
+        Raises LogFailed where a ruling cannot be kept, and shows it to nobody; CannotGoOn for a picture file that is broken, or a recorded
+        input that the game does not understand.  After any other error the camera stays open, for whoever goes on from there.
         """
         said = "The referee was stopped."
         try:
@@ -154,12 +159,14 @@ class Referee:
                 if not self._stopping.is_set():
                     self._hear(LAST_MS)
                     said = "There are no more pictures."
-        except Exception as error:
-            said = f"The referee had to stop: {error}"
+        except (CannotGoOn, LogFailed) as error:
+            self._end(f"The referee had to stop: {error}")
             raise
-        finally:
-            self._camera.close()
-            self._tell("ended", said)
+        self._end(said)
+
+    def _end(self, said: str) -> None:
+        self._camera.close()
+        self._tell("ended", said)
 
     def _lose_camera(self, error: CameraLost, retry_s: float) -> None:
         self._settle.disturb()
@@ -167,25 +174,23 @@ class Referee:
         self._pause(retry_s)
 
     def _hear(self, at_ms: int) -> None:
-        """All recorded inputs up to a time; raises InputError for one that the game does not understand."""
-        due = list(takewhile(lambda heard: heard.at_ms <= at_ms, self._inputs))
-        del self._inputs[: len(due)]
-        for heard in due:
+        """All recorded inputs up to a time; raises CannotGoOn for one that the game does not understand."""
+        while self._inputs and self._inputs[0].at_ms <= at_ms:
+            heard = self._inputs.popleft()
             self._session.tick(heard.at_ms)
             try:
                 self._hindsight.hear(heard.said, self._session.hear(heard.said), self._session)
+            except LogFailed:
+                raise
             except InputError as error:
-                raise InputError(f"{heard.where}: {error}") from error
+                raise CannotGoOn(f"{heard.where}: {error}") from error
 
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
         self._hear(frame.at_ms)
-        self._session.tick(frame.at_ms)
+        self._session.tick(frame.shown_ms)
         seen = self._observe(frame, self._setup, self._reference)
-        self._picture.show(frame)
-        with self._changed:
-            readable = self._latest.observation if isinstance(seen, Unusable) else seen
-            self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.at_ms, observation=readable)
+        self._live.see(frame, None if isinstance(seen, Unusable) else seen)
         if isinstance(seen, Unusable):
             self._settle.disturb()
             self._stir()
@@ -312,6 +317,7 @@ class Referee:
             if record is None:
                 return
             self._ruled_on.keep(record.seq, table)
+            self._live.fail("")
         if isinstance(verdict, Unsettled | Ambiguous) or (isinstance(verdict, Refused) and not verdict.stands):
             self._hindsight.keep(settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
@@ -351,13 +357,7 @@ class Referee:
 
     def _tell_moved(self) -> None:
         assert self._table is not None
-        with self._changed:
-            moved, held = self._table.said, self._table.holds
-            if (moved, held) != (self._latest.moved, self._latest.held):
-                self._latest = replace(self._latest, moved=moved, held=held, stamp=self._latest.stamp + 1)
-                self._changed.notify_all()
+        self._live.move(self._table.said, self._table.holds)
 
     def _tell(self, status: Status, said: str) -> None:
-        with self._changed:
-            self._latest = replace(self._latest, status=status, said=said, stamp=self._latest.stamp + 1)
-            self._changed.notify_all()
+        self._live.tell(status, said)

@@ -10,8 +10,9 @@ import msgspec
 
 from referee.events import Reopened, SessionStarted
 from referee.log import Log
+from referee.same_table import another_lens, another_table, last_table
 from referee.session import Session
-from table.errors import InputError
+from table.errors import InputError, said_of
 from table.setup import CoverDice, Setup, table_document
 
 LONGEST_NAME = 40
@@ -55,17 +56,44 @@ def opening(
     )
 
 
-def reopened(log: Log, number: int, setup: Setup, camera: str, at: datetime, empty_jpeg: bytes | None = None) -> Session:
+def reopened(log: Log, number: int, setup: Setup, camera: str, at: datetime, empty_jpeg: bytes | None = None, new_lens: bool = False) -> Session:
     """A session of the log, to go on with; that it was reopened is a fact of its own.
 
-    One that has ended goes on too: whoever stopped Rinkside may not have meant the game.  Raises InputError for one whose pieces
-    this table does not know.
+    One that has ended goes on too: whoever stopped Rinkside may not have meant the game.  Raises InputError for another board or piece set
+    than it was played with, and for another lens unless people consent to that (`new_lens`); cards may lie elsewhere.
     """
     session = Session.reopen(log, number)
     _check_players(session.ledger.players, setup)
-    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
-    session.append(Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version), empty_jpeg)
+    session.append(reopening(setup, camera, at, _changes(session, setup, new_lens)), empty_jpeg)
     return session
+
+
+def _changes(session: Session, setup: Setup, new_lens: bool) -> str:
+    """What is not as it was, in a sentence, where people consent to it; raises InputError where they do not, or cannot."""
+    before = last_table(session.records())
+    if not before:
+        return ""
+    try:
+        wrong, lens = another_table(before, setup), another_lens(before, setup)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(
+            f"--resume {session.id}: expected a session that tells its table, but what it tells cannot be read ({said_of(error)})"
+        ) from error
+    if wrong:
+        raise InputError(f"--resume {session.id}: {wrong}; go on with the table.json of that table")
+    if not lens:
+        return ""
+    if not new_lens:
+        raise InputError(
+            f"--resume {session.id}: expected the lens that it was played with, got another one ({lens}); to go on all the same: --new-lens"
+        )
+    return f"People went on with another lens: {lens}."
+
+
+def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopened:
+    """The fact that a session goes on; `camera` and `at` as in `opening`, `said` as in `Reopened`."""
+    at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
+    return Reopened(camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version, said=said)
 
 
 def _check_players(players: Sequence[str], setup: Setup) -> None:

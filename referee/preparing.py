@@ -21,13 +21,13 @@ from calibration.lens_target import Charuco
 from calibration.recheck import Checked, recheck
 from calibration.redo import redo
 from engines.words import listed
-from referee.frames import frames
+from referee.frames import CannotGoOn, frames
 from referee.gaps_here import gaps_here
 from referee.guides import LensGuide
 from referee.live_lens import take_views
 from referee.live_picture import LivePicture
 from referee.shown import Z_95, fine_margin
-from table.errors import InputError
+from table.errors import InputError, said_of
 from table.setup import Lens, Setup, save_table
 from vision.cameras import CameraLost, CameraPort
 from vision.frame import Frame
@@ -128,14 +128,21 @@ class Preparing:
             self._changed.notify_all()
 
     def run(self) -> None:
-        """Look, and do what people want, until `stop`; closes the camera, and what comes after the last picture is done on that one."""
+        """Look, and do what people want, until `stop`; closes the camera, and what comes after the last picture is done on that one.
+
+        What fails is told as what is wrong with the camera, or as the refusal of what people wanted; the page goes on.
+        """
         with closing(self._camera):
-            for frame in frames(self._camera, self._stopping, self._lose):
-                self._lost = ""
-                self._see(frame)
-                self._stopping.wait(LOOK_S)
+            no_more = "It has no more pictures."
+            try:
+                for frame in frames(self._camera, self._stopping, self._lose):
+                    self._lost = ""
+                    self._see(frame)
+                    self._stopping.wait(LOOK_S)
+            except CannotGoOn as error:
+                no_more = f"It cannot be used: {error}"
             while not self._stopping.is_set():
-                self._lost = "It has no more pictures."
+                self._lost = no_more
                 with self._changed:
                     self._changed.wait_for(lambda: self._job is not None or self._stopping.is_set(), 1.0)
                 self._work()
@@ -154,7 +161,10 @@ class Preparing:
         self._frame = frame
         self._picture.show(frame)
         if self._checked is None or not 0 <= frame.at_ms - self._checked_ms < CHECK_MS:
-            self._check(frame)
+            try:
+                self._check(frame)
+            except Exception as error:
+                self._lost = f"Its picture cannot be looked at ({said_of(error)})."
         self._work()
 
     def _check(self, frame: Frame) -> None:
@@ -186,8 +196,7 @@ class Preparing:
         except InputError as error:
             self._end(str(error))
         except Exception as error:
-            self._end(f"that went wrong: {error}")
-            raise
+            self._end(f"that went wrong: {said_of(error)}")
         else:
             self._end("")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hardware.ports import Press
 from referee.command import Command, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.ledger import Ledger
+from referee.secret import touched
 
 DECIDED_BY = "a button"
 
@@ -23,7 +24,9 @@ def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
         case "rule", "long":
             return () if ledger.paused else (Pause(decided_by=DECIDED_BY),)
         case "appeal", "short":
-            return (Undo(decided_by=DECIDED_BY),)
+            undo = Undo(decided_by=DECIDED_BY)
+            # Anybody can press it, and a vote that is not revealed is taken back by its voter only.
+            return () if touched(ledger, undo).voters else (undo,)
         case "next", "short":
             return _next(ledger)
         case "die", "down":

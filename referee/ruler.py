@@ -73,7 +73,7 @@ class Ruler:
         """One frame, measured, or why it is not."""
         seen = self._observe(frame, self.setup, self._reference)
         self._picture.show(frame)
-        self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.at_ms)
+        self.latest = replace(self.latest, frame_seq=frame.seq, at_ms=frame.shown_ms)
         if isinstance(seen, Unusable):
             self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
         elif seen.hand:

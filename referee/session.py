@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Self, assert_never
 
@@ -47,7 +47,9 @@ from referee.events import (
 from referee.facts import fact_of
 from referee.ledger import Games, Ledger, apply, begin, check_ruling, fold, followed_by, may_follow
 from referee.log import Log
+from referee.secret import Touched, touched
 from table.errors import InputError
+from table.text import check_unicode
 
 RECORDS_KEPT = 200
 """The newest records of a session stay in memory, an evening's would not fit beside the eyes; older ones are read from the log."""
@@ -116,7 +118,10 @@ class Session:
             return self._ledger
 
     def tick(self, at_ms: int) -> None:
-        """Tell the session the camera's time; records are stamped with it."""
+        """Tell the session the time that people read (`Frame.shown_ms`); records are stamped with it.
+
+        It may go back, where somebody sets the wall clock: order is that of `seq`, and no duration is computed from it.
+        """
         with self._changed:
             self._at_ms = at_ms
 
@@ -139,17 +144,32 @@ class Session:
         if hasattr(event, "state"):
             event = msgspec.structs.replace(event, state=trial.engine.state_document(trial.state))
         record = self._log.append(event, self._at_ms, self.id, frame_jpeg)
+        self._publish(record)
+        return record
+
+    def _publish(self, record: Record) -> None:
+        """Show a record that is on disk."""
         ledger = apply(self._ledger, record)
         with self._changed:
             self._ledger = ledger
             self._records.append(record)
             self._seen = record if shows_table(record) else self._seen
             self._changed.notify_all()
-        return record
 
-    def command(self, command: Command) -> Record:
-        """Do what people say; raises InputError where it cannot be done now, in one line for them."""
+    def catch_up(self) -> None:
+        """Take in what is on the log and was not shown, as something failed in between; everybody sees it now.  Raises InputError."""
         with self._writing:
+            for record in self._log.records(self.id, self._ledger.seq):
+                self._publish(record)
+
+    def command(self, command: Command, allow: Callable[[Command], Command] | None = None) -> Record:
+        """Do what people say; raises InputError where it cannot be done now, in one line for them.
+
+        `allow` gives the command as it may be given, or raises; no other record comes between its answer and the deed.
+        """
+        with self._writing:
+            if allow is not None:
+                command = allow(command)
             if self._closed or self._ledger.ended:
                 raise InputError(f"the session has ended: begin another one, or go on with it: rinkside play --resume {self.id}")
             event = self._event(command)
@@ -160,6 +180,10 @@ class Session:
             except ValueError as error:
                 raise InputError(f"{type(command).__name__.lower()}: the moves that would then stand are not legal: {error}") from error
 
+    def touched(self, command: Command) -> Touched:
+        """What a command would do to votes that nobody has seen yet."""
+        return touched(self.ledger, command)
+
     def hear(self, said: Mapping[str, Any]) -> Record | None:
         """Judge what does not come through the lens at the time of the last `tick`; None where the game has no use for it now.
 
@@ -167,6 +191,7 @@ class Session:
 
         Raises InputError for what the game does not understand.
         """
+        check_unicode(said, "hear")
         with self._writing:
             event = fact_of(self._verdict_on(said))
             if event is None or self._waits_for_an_answer(event):

@@ -8,6 +8,7 @@ import click
 
 from hardware.rig import Rig, open_rig
 from hardware.settings import load_settings
+from referee.terminal import ring, say
 from table.setup import Setup
 
 settings_option = click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.")
@@ -18,9 +19,9 @@ def rig_of(path: Path | None, setup: Setup) -> Rig:
 
     Raises InputError that names the setting.
     """
-    return open_rig(load_settings(path), setup.outline_mm(), lambda text: click.echo(text, nl=False, err=True)) if path else Rig()
+    return open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True)) if path else Rig()
 
 
 def complain(text: str) -> None:
     """Tell people on stderr what does not work, or works again, while a game goes on."""
-    click.echo(f"rinkside: {text}", err=True)
+    say(f"rinkside: {text}", err=True)

@@ -1,4 +1,4 @@
-"""When has the table come to rest?  Counted on the frames' own clock."""
+"""When has the table come to rest?  Counted on the frames' own clock, which never goes back (`Frame.at_ms`)."""
 
 from __future__ import annotations
 

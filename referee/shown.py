@@ -10,8 +10,9 @@ from engines.words import as_recorded
 
 Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
-EPOCH_MS = 10**11
-"""A camera's clock beyond this counts from 1970 (it is after 1973); below, from the start of a recording."""
+EPOCH_MS, LAST_MS = 10**11, 253_402_300_799_999
+"""A camera's clock between these counts from 1970 (it is after 1973, and before the year 10000, where calendars end); else from the start of a
+recording."""
 
 
 def with_margin(value: float, sigma: float) -> str:
@@ -35,7 +36,7 @@ def fine_margin(value: float, sigma: float) -> str:
 
 def shown_time(at_ms: int) -> str:
     """A camera's time: the local time of day, or seconds into a recording."""
-    if at_ms >= EPOCH_MS:
+    if EPOCH_MS <= at_ms < LAST_MS - 86_400_000:
         return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%H:%M:%S")
     return f"{at_ms / 1000:.2f} s"
 
@@ -44,7 +45,7 @@ def shown_date(utc: str) -> str:
     """Local date and time of an ISO 8601 time; as it was handed in if it is none."""
     try:
         return datetime.fromisoformat(utc).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
+    except (ValueError, OverflowError):
         return utc
 
 
@@ -55,4 +56,4 @@ def called(player: str, names: Mapping[str, str]) -> str:
 
 def time_utc(at_ms: int) -> str:
     """A live camera's time as ISO 8601; empty for a recording's, which counts from its start."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds") if at_ms >= EPOCH_MS else ""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds") if EPOCH_MS <= at_ms <= LAST_MS else ""

@@ -15,6 +15,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "ends": [{"winner": "blue", "points": 3}],   # ends of this game that are over, winner None for a tied or void one
      "outcome": None,                     # a sentence when the game is over
      "resigned": ["red"],                 # who gave this game up
+     "hidden": {"red": 15},               # votes that are not revealed yet: the record that cast each, by player
      "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches", "said": "..."}],  # that are open
      "earlier_games": ["blue won 13 to 4"],       # sentences
      "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
@@ -71,6 +72,7 @@ from referee.events import (
 )
 from referee.lamps import standing
 from referee.ledger import Ledger
+from referee.secret import hidden_votes
 from referee.traced import trace
 
 VERDICTS_SHOWN = 30
@@ -105,6 +107,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "ends": list(ledger.ends),
         "outcome": outcome,
         "resigned": list(ledger.resigned),
+        "hidden": hidden_votes(ledger),
         "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),
         "state": state,

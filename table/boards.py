@@ -12,6 +12,8 @@ from table.solids import Array
 
 Coordinate = Annotated[float, msgspec.Meta(ge=-100_000, le=100_000)]
 Point = tuple[Coordinate, Coordinate]
+MOST_CORNERS = 1000
+"""Of an outline."""
 Orientation = Literal["pointy", "flat"]
 Length = Annotated[float, msgspec.Meta(gt=0, le=5000)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
@@ -20,7 +22,7 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
 class Open(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="open"):
     """Open ground inside an outline."""
 
-    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3)]
+    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
 
     def outline(self) -> Array:
         """Outline of the play area, (n, 2)."""
@@ -70,7 +72,7 @@ class Coasters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cell_mm: Length
     coaster_mm: Length = 101.6
     gap_mm: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
-    layout: tuple[tuple[str, ...], ...] = ()
+    layout: Annotated[tuple[tuple[str, ...], ...], msgspec.Meta(max_length=100)] = ()
     origin_mm: Point = (0.0, 0.0)
 
     def outline(self) -> Array:

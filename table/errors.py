@@ -11,3 +11,9 @@ class InputError(ValueError):
 
     def __init__(self, said: str) -> None:
         super().__init__("".join(letter if letter.isprintable() else " " for letter in said))
+
+
+def said_of(error: Exception) -> str:
+    """An error that nobody foresaw, in one line: its kind and its text."""
+    text = "".join(letter if letter.isprintable() else " " for letter in str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

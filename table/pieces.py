@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,11 +10,15 @@ from typing import Annotated, Any
 
 import msgspec
 
-from table.documents import convert, read_text
+from table.documents import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
 from table.errors import InputError
 
 COLOURS = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink", "grey")
 """Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the panel."""
+
+
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
+"""A name in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Pyramid:
     def parse(cls, text: str) -> Pyramid:
         colour, _, size = text.strip().partition(" ")
         if colour not in COLOURS or not size:
-            raise InputError(f"expected a colour and a size such as 'red medium', got {text!r}")
+            raise InputError(f"expected a colour and a size such as 'red medium', got {quoted(text)}")
         return cls(colour, size)
 
 
@@ -70,7 +73,7 @@ class PieceSet:
         for size in self.sizes:
             if size.name == name:
                 return size
-        raise InputError(f"expected a size of {self.name} ({', '.join(map(str, self.sizes))}), got {name!r}")
+        raise InputError(f"expected a size of {self.name} ({short(', '.join(map(str, self.sizes)))}), got {quoted(name)}")
 
     def __contains__(self, name: object) -> bool:
         return any(size.name == name for size in self.sizes)
@@ -83,8 +86,8 @@ class _SizeRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _SetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-    sizes: dict[str, Any]
+    name: Word
+    sizes: Annotated[dict[Word, Any], msgspec.Meta(max_length=20)]
     wall_mm: Annotated[float, msgspec.Meta(ge=0, le=20)] = 1.5
 
 
@@ -95,18 +98,14 @@ def load_piece_set(name: str, beside: Path | None = None) -> PieceSet:
     """
     if name.endswith(".toml"):
         path = (beside or Path()) / name
-        where, text = path.name, read_text(path, "a file of piece sizes")
+        where, text = path.name, read_text(path, "a file of piece sizes", MOST_TOML_BYTES)
     else:
         built_in = sorted(entry.name[:-5] for entry in resources.files("table.data").iterdir() if entry.name.endswith(".toml"))
         if name not in built_in:
-            raise InputError(f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got {name!r}")
+            raise InputError(f"expected pieces of {' or '.join(built_in)}, or a .toml file of your own, got {quoted(name)}")
         where = f"{name}.toml"
         text = resources.files("table.data").joinpath(where).read_text(encoding="utf-8")
-    try:
-        raw = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{where}: expected TOML: {error}") from error
-    file = convert(raw, _SetFile, where)
+    file = convert(parse_toml(text, where), _SetFile, where)
     if not file.sizes:
         raise InputError(f"{where}: sizes: expected at least one size, got none")
     rows = {size: convert(row, _SizeRow, where, f"sizes.{size}") for size, row in file.sizes.items()}

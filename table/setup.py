@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from table.boards import WORDS, Board, Open, Point
-from table.documents import convert, read_json, shown, write_whole
+from table.boards import MOST_CORNERS, WORDS, Board, Open, Point
+from table.documents import convert, quoted, read_json, short, shown, write_whole
 from table.errors import InputError
-from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
+from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
 
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
-Row = tuple[float, float, float]
-Square = tuple[tuple[float, ...], ...]
+MOST_MARKERS = 1000
+"""No ArUco dictionary has more."""
+Parameter = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+Row = tuple[Parameter, Parameter, Parameter]
+Orientation = Literal["sensor", "upright"]
+"""Which way up a camera's pictures are read: as the sensor wrote them, or turned as the file's rotation flag says."""
+Square = tuple[tuple[Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)], ...], ...]
 """A square matrix, row by row."""
 
 
@@ -38,13 +42,15 @@ class Lens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     width: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     height: Annotated[int, msgspec.Meta(ge=64, le=20000)]
     matrix: tuple[Row, Row, Row]
-    distortion: Annotated[tuple[float, ...], msgspec.Meta(min_length=4, max_length=14)]
+    distortion: Annotated[tuple[Parameter, ...], msgspec.Meta(min_length=4, max_length=14)]
     model: Literal["pinhole", "fisheye"] = "pinhole"
     covariance: Square = ()
     first_estimate: bool = False
     """Made from one photograph of the table, or from what the camera's maker says; a calibration of the lens is better."""
     focus_dpt: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     """Where the lens was focused when it was calibrated, one over metres, if the camera told."""
+    orientation: Orientation = "sensor"
+    """Which way up the pictures were that the lens was calibrated from; all others are read the same way."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +73,7 @@ class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     they are taken as exact.
     """
 
-    markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1)]
+    markers: Annotated[tuple[Marker, ...], msgspec.Meta(min_length=1, max_length=MOST_MARKERS)]
     dictionary: str = "DICT_4X4_50"
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] = 0.0
     covariance: Square | msgspec.UnsetType = msgspec.UNSET
@@ -83,10 +89,10 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may lie on this table: the players' colours, the sizes in play, the target's colour in Ice Boule."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1)]
-    colours: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    sizes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    pieces: str = "looney"
+    name: Word
+    colours: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20)]
+    sizes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20)]
+    pieces: Annotated[str, msgspec.Meta(max_length=255)] = "looney"
     target: str | None = None
     counters: Counters | None = None
 
@@ -106,7 +112,7 @@ class DiceCorner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Where a six-sided die is rolled, `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of the fiducials where it is not told;
     and how large the die is."""
 
-    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3)]
+    outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=40)] = 16.0
     z_mm: Annotated[float, msgspec.Meta(ge=-100, le=100)] | None = None
 
@@ -176,7 +182,8 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
         raise InputError(f"{where}: game.pieces: {error}") from error
     for index, name in enumerate(file.game.sizes):
         if name not in pieces:
-            raise InputError(f"{where}: game.sizes[{index}]: expected a size of {pieces.name} ({', '.join(map(str, pieces.sizes))}), got {name!r}")
+            known = f"{pieces.name} ({short(', '.join(map(str, pieces.sizes)))})"
+            raise InputError(f"{where}: game.sizes[{index}]: expected a size of {known}, got {quoted(name)}")
     return Setup(
         camera=file.camera,
         fiducials=file.fiducials,
@@ -210,7 +217,7 @@ def _check_words(raw: dict[str, Any], where: str) -> None:
     board = raw.get("board")
     for field, words in WORDS.items():
         if isinstance(board, dict) and isinstance(said := board.get(field), str) and said not in words:
-            raise InputError(f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got {said!r}")
+            raise InputError(f"{where}: board.{field}: expected {', '.join(words[:-1])} or {words[-1]}, got {quoted(said)}")
 
 
 def _check_lens(lens: Lens, where: str) -> None:
@@ -230,7 +237,7 @@ def _check_covariance(rows: Square, place: str) -> None:
     """A covariance is square, symmetric and has no negative variance in any direction."""
     size = len(rows)
     if any(len(row) != size for row in rows):
-        raise InputError(f"{place}: expected {size} numbers in each of its {size} rows, got {', '.join(str(len(row)) for row in rows)}")
+        raise InputError(f"{place}: expected {size} numbers in each of its {size} rows, got {short(', '.join(str(len(row)) for row in rows))}")
     matrix = np.array(rows).reshape(size, size)
     scale = np.sqrt(np.outer(np.abs(np.diag(matrix)), np.abs(np.diag(matrix)))) + np.finfo(float).tiny
     if (np.abs(matrix - matrix.T) > 1e-6 * scale).any() or (size and np.linalg.eigvalsh(matrix / scale).min() < -1e-6):
@@ -240,7 +247,8 @@ def _check_covariance(rows: Square, place: str) -> None:
 def _check_fiducials(fiducials: Fiducials, where: str) -> None:
     named = re.fullmatch(r"DICT_([4-7])X\1_(50|100|250|1000)", fiducials.dictionary)
     if not named:
-        raise InputError(f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as DICT_4X4_50, got {fiducials.dictionary!r}")
+        got = quoted(fiducials.dictionary)
+        raise InputError(f"{where}: fiducials.dictionary: expected the name of an ArUco dictionary such as DICT_4X4_50, got {got}")
     for index, marker in enumerate(fiducials.markers):
         place = f"{where}: fiducials.markers[{index}]"
         if marker.id >= int(named[2]):
@@ -250,14 +258,16 @@ def _check_fiducials(fiducials: Fiducials, where: str) -> None:
         if (size := len(fiducials.covariance)) != 3 * len(fiducials.markers):
             raise InputError(f"{where}: fiducials.covariance: expected {3 * len(fiducials.markers)} rows, 3 a marker, got {size}")
         _check_covariance(fiducials.covariance, f"{where}: fiducials.covariance")
-    for (one, first), (other, second) in combinations(enumerate(fiducials.markers), 2):
+    ids = [marker.id for marker in fiducials.markers]
+    middles = np.array([marker.corners_mm for marker in fiducials.markers]).mean(axis=1)
+    sides_mm = np.array([np.hypot(*np.subtract(marker.corners_mm[0], marker.corners_mm[1])) for marker in fiducials.markers])
+    for other in range(1, len(ids)):
         place = f"{where}: fiducials.markers[{other}]"
-        if first.id == second.id:
-            raise InputError(f"{place}.id: expected an id of its own, got {second.id}, which marker [{one}] has too")
-        a, b = np.array(first.corners_mm), np.array(second.corners_mm)
-        apart_mm, sides_mm = np.linalg.norm(a.mean(axis=0) - b.mean(axis=0)), np.linalg.norm(a[0] - a[1]) + np.linalg.norm(b[0] - b[1])
-        if apart_mm < sides_mm / 2:
-            raise InputError(f"{place}.corners_mm: expected a place of its own, got one {apart_mm:.1f} mm from marker [{one}]")
+        if ids[other] in ids[:other]:
+            raise InputError(f"{place}.id: expected an id of its own, got {ids[other]}, which marker [{ids.index(ids[other])}] has too")
+        apart_mm = np.hypot(*(middles[:other] - middles[other]).T)
+        if len(near := np.flatnonzero(apart_mm < (sides_mm[:other] + sides_mm[other]) / 2)):
+            raise InputError(f"{place}.corners_mm: expected a place of its own, got one {apart_mm[near[0]]:.1f} mm from marker [{near[0]}]")
 
 
 def _check_square(corners_mm: Array, place: str) -> None:
@@ -283,19 +293,19 @@ def _check_game(game: Game, where: str) -> None:
         named.append(("counters.colour", game.counters.colour))
     for place, colour in named:
         if colour not in COLOURS:
-            raise InputError(f"{where}: game.{place}: expected a colour ({', '.join(COLOURS)}), got {colour!r}")
+            raise InputError(f"{where}: game.{place}: expected a colour ({', '.join(COLOURS)}), got {quoted(colour)}")
     for field, names in (("colours", game.colours), ("sizes", game.sizes)):
         for index, name in enumerate(names):
             if name in names[:index]:
-                raise InputError(f"{where}: game.{field}[{index}]: expected each of the {field} once, got {name!r} again")
+                raise InputError(f"{where}: game.{field}[{index}]: expected each of the {field} once, got {quoted(name)} again")
     if game.target in game.colours:
-        raise InputError(f"{where}: game.target: expected a colour that no player has, got {game.target!r}")
+        raise InputError(f"{where}: game.target: expected a colour that no player has, got {quoted(game.target)}")
 
 
 def _check_learned(learned: tuple[LearnedColour, ...], where: str) -> None:
     names = [one.colour for one in learned]
     for index, name in enumerate(names):
         if name not in COLOURS:
-            raise InputError(f"{where}: learned_colours[{index}].colour: expected a colour ({', '.join(COLOURS)}), got {name!r}")
+            raise InputError(f"{where}: learned_colours[{index}].colour: expected a colour ({', '.join(COLOURS)}), got {quoted(name)}")
         if name in names[:index]:
-            raise InputError(f"{where}: learned_colours[{index}].colour: expected each colour once, got {name!r} again")
+            raise InputError(f"{where}: learned_colours[{index}].colour: expected each colour once, got {quoted(name)} again")

@@ -137,3 +137,39 @@ def test_the_wheel_holds_nothing_else(wheel_names: list[str]) -> None:
     others = {name.split("/")[0] for name in wheel_names} - MAY_IMPORT.keys()
     assert [name for name in others if not name.endswith(".dist-info")] == []
     assert any(name.endswith("/licenses/LICENSE") for name in wheel_names)
+
+
+DECODERS = re.compile(r"\bcv2\.(?:imread|imdecode)\w*|\bImage\.open\b")
+"""What makes pixels of a file.  One place does, so that no file escapes its limits of size."""
+
+
+def test_pictures_are_decoded_in_one_place() -> None:
+    found = {f"{path}: {name}" for path, text in sources(*MAY_IMPORT) for name in DECODERS.findall(text)}
+    assert found == {"vision/cameras/files.py: cv2.imdecode"}
+
+
+READERS = re.compile(r"\.(?:read_text|read_bytes)\(|\bjson\.load\(|\btomllib\.loads?\(|\bcsv\.(?:reader|DictReader)\(")
+"""What reads files.  Those that people hand in are read in one place, table/documents.py, which limits their size and what is in them."""
+READ_THEIR_OWN = {
+    "table/documents.py",
+    "table/pieces.py",
+    "calibration/lens_known.py",
+    "engines/clauses.py",
+    "engines/zamboni_wars/board.py",
+    "vision/networks.py",
+    "webui/palette.py",
+    "webui/wording.py",
+}
+"""The one place, and who reads files of the program itself."""
+
+
+def test_files_that_people_hand_in_are_read_in_one_place() -> None:
+    found = {path.as_posix() for path, text in sources(*MAY_IMPORT) if READERS.search(text) and "training" not in path.parts}
+    assert found == READ_THEIR_OWN
+
+
+def test_all_output_goes_through_the_terminal_module() -> None:
+    """It takes out what moves a terminal's cursor; names and reasons come from people."""
+    writes = re.compile(r"\bclick\.(?:echo|secho)\(|\bConsole\(|(?<!def )(?<![\w.])print\(|\bsys\.stdout\.write\(")
+    found = {path.as_posix() for path, text in sources(*MAY_IMPORT) if writes.search(text) and "training" not in path.parts}
+    assert found == {"referee/terminal.py"}

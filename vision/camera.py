@@ -9,6 +9,7 @@ import cv2
 import msgspec
 import numpy as np
 
+from table.errors import InputError
 from table.observation import Camera
 from table.setup import Lens, Setup
 from table.solids import Array
@@ -53,10 +54,17 @@ def undistort(pixels: Array, lens: Lens) -> Array:
 
 
 def pose_of(points_mm: Array, pixels: Array, lens: Lens, method: int = cv2.SOLVEPNP_SQPNP) -> Pose:
-    """The pose in which points (n, 3), four of a plane or more, are seen at pixels (n, 2)."""
+    """The pose in which points (n, 3), four of a plane or more, are seen at pixels (n, 2).
+
+    Raises InputError where there is none: a lens of nonsense sees all of them in one direction.
+    """
     rays = undistort(pixels, lens).reshape(-1, 1, 2)
-    found, rvec, tvec = cv2.solvePnP(np.ascontiguousarray(points_mm, float).reshape(-1, 1, 3), rays, np.eye(3), None, flags=method)
-    assert found, "four points of a plane have a pose"
+    try:
+        found, rvec, tvec = cv2.solvePnP(np.ascontiguousarray(points_mm, float).reshape(-1, 1, 3), rays, np.eye(3), None, flags=method)
+    except cv2.error:
+        found = False
+    if not found:
+        raise InputError("camera: expected a lens with which the fiducials are seen from somewhere, got one that does not fit the picture")
     return np.asarray(rvec, float).reshape(3), np.asarray(tvec, float).reshape(3)
 
 

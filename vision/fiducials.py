@@ -8,6 +8,8 @@ paper spreads, and the shift would otherwise read as a smaller marker farther aw
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import cv2
@@ -15,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from table.errors import InputError
 from table.observation import Camera
 from table.setup import Fiducials, Lens, Marker, Setup
 from table.solids import Array
@@ -41,6 +44,8 @@ COMMON_BLOOM_PX, BLOOM_PX, CLIPPED_BLOOM_PX = 0.5, 0.02, 0.3
 """What is expected of blooms, 1 sigma: common to all, and of one marker beyond that, exposed well or clipped."""
 STEPS, SETTLED_PX = 5, 0.01
 """So many times the pose is fitted at most; it need not be again once that moves no edge by more than this."""
+ONE_THREAD_PIXELS = 8_000_000
+"""In larger pictures markers are looked for by one thread."""
 FLOOR_PX = 0.03
 """What remains of lens and print when edge noise has averaged out; added to the pose's covariance."""
 
@@ -63,6 +68,18 @@ class Detected:
     twice: tuple[int, ...]
 
 
+@contextmanager
+def one_thread(pixels: int) -> Iterator[None]:
+    """OpenCV without its threads for a picture of many pixels: each takes memory for all edges in it, 100 MB where 12 megapixels are noise."""
+    threads = cv2.getNumThreads()
+    if pixels > ONE_THREAD_PIXELS:
+        cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(threads)
+
+
 def _detector_parameters() -> cv2.aruco.DetectorParameters:
     """How OpenCV's detector reads a marker's cells: by their middles alone, as blur mixes the rims of cells of a few pixels."""
     parameters = cv2.aruco.DetectorParameters()
@@ -75,7 +92,8 @@ def detect_markers(image: Image, fiducials: Fiducials) -> Detected:
     """Markers of the table's dictionary in a picture (h, w, 3); unknown ids are left out."""
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, fiducials.dictionary))
-    found, ids, _ = cv2.aruco.ArucoDetector(dictionary, _detector_parameters()).detectMarkers(grey)
+    with one_thread(grey.size):
+        found, ids, _ = cv2.aruco.ArucoDetector(dictionary, _detector_parameters()).detectMarkers(grey)
     known = {marker.id for marker in fiducials.markers}
     corners: dict[int, Array] = {}
     twice: list[int] = []
@@ -106,8 +124,11 @@ def locate_by(detected: Detected, image: Image, setup: Setup) -> Camera | NoPose
     table = np.array([marker.corners_mm for marker in seen]).reshape(-1, 2)
     points = np.column_stack([table, np.full(len(table), setup.fiducials.z_mm)])
     pixels = np.concatenate([detected.corners_px[marker.id] for marker in seen])
-    pose = pose_of(points, pixels, setup.camera)
-    stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
+    try:
+        pose = pose_of(points, pixels, setup.camera)
+        stranger = _stranger(points, pixels, tuple(marker.id for marker in seen), setup.camera, pose)
+    except InputError as error:
+        return NoPose(str(error))
     if stranger is not None:
         return stranger
     return _refine(image, setup, pose, tuple(marker.id for marker in seen))

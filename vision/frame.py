@@ -14,15 +14,23 @@ Image = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """`image` is R-G-B, uint8, (height, width, 3); `at_ms` is the camera's clock, `seq` counts frames from 0.
+    """`image` is R-G-B, uint8, (height, width, 3); `seq` counts frames from 0.
 
-    `focus_dpt` is where the lens is focused, one over metres, if the camera tells.
+    `at_ms` is a clock that never goes back, whatever becomes of the wall clock: monotonic for live cameras, the recording's own
+    for files.  All durations are differences of it.  `utc_ms` is the wall clock in ms since 1970, for people to read; None for
+    recordings.  `focus_dpt` is where the lens is focused, one over metres, if the camera tells.
     """
 
     seq: int
     at_ms: int
     image: Image
     focus_dpt: float | None = None
+    utc_ms: int | None = None
+
+    @property
+    def shown_ms(self) -> int:
+        """The time for records and pages: the wall clock, or for a recording its own time.  Nothing is computed from it."""
+        return self.at_ms if self.utc_ms is None else self.utc_ms
 
 
 def swapped(image: MatLike) -> Image:

@@ -8,16 +8,21 @@ import cv2
 import numpy as np
 
 from table.solids import Array
+from table.text import printable
 
 FONT, SCALE, THICKNESS = cv2.FONT_HERSHEY_DUPLEX, 2.0, 4
 """Letters are drawn large, cut out by their ink and then shrunk."""
+MOST_LETTERS = 300
 BASELINE, TALL = 80, 120
 """Row of the baseline and number of rows that large letters are drawn in."""
 
 
 def letter_mask(text: str, capital_px: float) -> Array:
-    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and ± only."""
-    parts = text.split("±")
+    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and ± only.
+
+    Of more than MOST_LETTERS, which only names of nonsense have, the first are drawn.
+    """
+    parts = printable(text[:MOST_LETTERS]).split("±")
     masks = [_drawn(parts[0])]
     for part in parts[1:]:
         masks += [_plus_minus(), _drawn(part)]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import secrets
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, assert_never
@@ -17,15 +15,15 @@ import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
+from referee.secret import Touched
+from webui.addresses import client_of
 from webui.codes import Codes, plain
 from webui.guard import Refusal
+from webui.guesses import Guesses
+from webui.ports import SessionPort
 
 Role = Literal["host", "player", "spectator"]
 
-WINDOW_S, MOST_WRONG, MOST_WRONG_OF_ALL = 60.0, 5, 30
-"""So many wrong codes from one address, or from all, within the window: then no code is looked at until the window has moved on."""
-IN_SECRET = ("vote_value", "vote_suit")
-"""What a player says in secret: nobody else says it for a seat that somebody holds, the host included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ class Access:
 
     def __init__(self, codes: Codes, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` gives seconds that never go back."""
-        self.codes, self._clock = codes, clock
+        self.codes = codes
+        self._guesses = Guesses(clock)
         self._signer = URLSafeSerializer(codes.now.key, salt="rinkside ticket", signer_kwargs={"digest_method": hashlib.sha256})
         self._link = secrets.token_urlsafe(18)
-        self._wrong: deque[tuple[float, str]] = deque()
         self._lock = Lock()
 
     @property
@@ -64,9 +62,11 @@ class Access:
     def enter(self, code: str, address: str, ticket: str = "") -> str:
         """The ticket of somebody at `address` who gave a code, with what their old one was good for.
 
-        Raises Refusal for a wrong code, and for every code while there were too many wrong ones.
+        Raises Refusal for a wrong code, and for every code while there were too many wrong ones from this address.  A browser
+        whose ticket is good is counted for itself: others at its address, such as behind a proxy, do not lock it out.
         """
-        role = self._role_of(code, address)
+        known = self.visitor(ticket).id
+        role = self._role_of(code, f"ticket {known}" if known else client_of(address))
         had = self._read(ticket)
         kept = self.codes.now
         mark = {"host": self._mark(kept.host)} if role == "host" else {"table": self._mark(kept.table)}
@@ -90,29 +90,20 @@ class Access:
         """Who sends this bearer token, a code or a ticket; raises Refusal where it is neither."""
         if (visitor := self.visitor(token)).id:
             return visitor
-        return Visitor(self._role_of(token, address))
+        return Visitor(self._role_of(token, client_of(address)))
 
-    def _role_of(self, code: str, address: str) -> Role:
-        with self._lock:
-            self._refuse_guessing(address)
-            kept, given = self.codes.now, plain(code[:64]).encode()
+    def _role_of(self, code: str, client: str) -> Role:
+        with self._lock:  # one code at a time: the link is good once, and nobody guesses in parallel
             if self._link and hmac.compare_digest(code.strip().encode(), self._link.encode()):
                 self._link = ""
                 return "host"
+            self._guesses.check(client)
+            kept, given = self.codes.now, plain(code[:64]).encode()
             for role, right in (("host", kept.host), ("player", kept.table)):
                 if hmac.compare_digest(given, plain(right).encode()):
                     return "host" if role == "host" else "player"
-            self._wrong.append((self._clock(), address))
+            self._guesses.wrong(client)
         raise Refusal(403, "wrong_code", "That is no code of this table: the host's stands in the terminal, the table's on the host's page.")
-
-    def _refuse_guessing(self, address: str) -> None:
-        now = self._clock()
-        while self._wrong and self._wrong[0][0] <= now - WINDOW_S:
-            self._wrong.popleft()
-        for times, most in (([at for at, who in self._wrong if who == address], MOST_WRONG), ([at for at, _ in self._wrong], MOST_WRONG_OF_ALL)):
-            if len(times) >= most:
-                wait_s = math.ceil(times[-most] + WINDOW_S - now)
-                raise Refusal(429, "too_many_codes", f"Too many wrong codes were given; try again in {wait_s} s.", retry_s=wait_s)
 
     def _mark(self, code: str) -> str:
         return hmac.new(self.codes.now.key.encode(), code.encode(), hashlib.sha256).hexdigest()[:24]
@@ -128,38 +119,45 @@ class Access:
             return None
 
 
-def allowed(visitor: Visitor, command: Command, view: Mapping[str, Any], held: Mapping[str, str]) -> Command:
-    """The command as this visitor may give it, now that the session is as `view` says; raises Refusal where they may not.
+def allowed(visitor: Visitor, command: Command, session: SessionPort, held: Collection[str]) -> Command:
+    """The command as this visitor may give it now; raises Refusal where they may not.
 
     `held` are the seats that somebody holds.  A player's commands say by themselves who decided.
     """
-    if visitor.role == "host":
-        others = [player for player in _in_secret(command, view) if player in held and player != visitor.seat]
-        if others:
-            said = f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
-            raise Refusal(403, "secret", said)
-        return command
     if visitor.role == "spectator":
         raise Refusal(403, "spectator", "Who watches changes nothing: give the host's code, or the table's and take a seat.")
-    if visitor.seat is None:
-        raise Refusal(403, "no_seat", "Take a seat first: players speak for their own pieces only.")
-    if not _own(visitor.seat, command, view):
-        raise Refusal(403, "not_yours", f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the host.")
-    return msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
+    if visitor.role == "player":
+        view = session.view()
+        if visitor.seat is None:
+            raise Refusal(403, "no_seat", "Take a seat first: players speak for their own pieces only.")
+        if not _own(visitor.seat, command, view):
+            raise Refusal(403, "not_yours", f"That is not for {visitor.seat} to say: ask the player whom it concerns, or the host.")
+        command = msgspec.structs.replace(command, decided_by=view["names"].get(visitor.seat, visitor.seat))
+    refuse_others_votes(visitor, session.touched(command), held)
+    return command
 
 
-def sayings(visitor: Visitor, view: Mapping[str, Any], held: Mapping[str, str]) -> list[dict[str, Any]]:
-    """What of the state's `may_say` this visitor may say now."""
+def refuse_others_votes(visitor: Visitor, touched: Touched, held: Collection[str]) -> None:
+    """Raises Refusal where a hidden vote of a seat that somebody else holds would be touched, or any would be shown."""
+    others = sorted(player for player in touched.voters if player in held and player != visitor.seat)
+    if others:
+        said = f"{others[0].capitalize()} votes by phone: nobody else does, and nobody sees it. Free the seat first if nobody is there."
+        raise Refusal(403, "secret", said)
+    if touched.aloud:
+        said = "Votes are secret now, and this would show one: use the buttons for votes, and say other things one at a time."
+        raise Refusal(403, "secret", said)
+
+
+def sayings(visitor: Visitor, session: SessionPort, view: Mapping[str, Any], held: Collection[str]) -> list[dict[str, Any]]:
+    """What of the `may_say` of a view's state this visitor may say now."""
     waits = view["phase"] == "playing"
-    return [one for one in view["state"].get("may_say") or () if waits and _may_hear(visitor, Hear(said=one["said"]), view, held)]
+    return [one for one in view["state"].get("may_say") or () if waits and _may_hear(visitor, Hear(said=one["said"]), session, held)]
 
 
 def takes_back(seat: str, view: Mapping[str, Any]) -> int | None:
     """The record of a vote that this player may still change, because nobody has seen it yet."""
-    if view["state"].get("votes", {}).get(seat) != "?":
-        return None
-    votes = (row["seq"] for row in view["verdicts"] if row["code"] == "icefloe.vote" and row["player"] == seat and row["kind"] == "noted")
-    return next(votes, None)
+    record: int | None = view["hidden"].get(seat)
+    return record
 
 
 def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
@@ -179,22 +177,9 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             assert_never(command)
 
 
-def _may_hear(visitor: Visitor, hear: Hear, view: Mapping[str, Any], held: Mapping[str, str]) -> bool:
+def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:
     try:
-        allowed(visitor, hear, view, held)
+        allowed(visitor, hear, session, held)
     except Refusal:
         return False
     return True
-
-
-def _in_secret(command: Command, view: Mapping[str, Any]) -> list[str]:
-    """Whose votes it casts, while they are secret: as the game hears them, or as people write them."""
-    match command:
-        case Hear():
-            player = command.said.get("player")
-            return [player] if isinstance(player, str) and any(name in command.said for name in IN_SECRET) else []
-        case Declare() | Correct():
-            votes = (move.split() for move in command.moves if view["state"].get("phase") == "vote")
-            return [words[1] for words in votes if words[:1] == ["vote"] and len(words) > 1]
-        case _:
-            return []

@@ -16,14 +16,11 @@ from referee.view import choice_document
 from table.errors import InputError
 from table.observation import observation_document
 from webui.access import allowed
-from webui.guard import Refusal, json_body
+from webui.guard import Refusal, json_body, number
 from webui.join import visitor
 from webui.openapi import MOST_RECORDS
 from webui.ports import LivePort, SessionPort
 from webui.stream import CARRY, Listener, Streams, follow, moment
-
-LAST_SEQ = 2**53
-"""Numbers beyond this are none that a log gives."""
 
 
 def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
@@ -36,7 +33,7 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/records")
     def records() -> Response:
-        after = _number(request.args.get("after", "0"), "after")
+        after = number(request.args.get("after", "0"), "after")
         return jsonify(records=[record_document(record) for record in session.records(after, MOST_RECORDS)])
 
     @routes.get("/observation")
@@ -52,11 +49,11 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
             raise Refusal(503, "too_many_pictures", "Too many ask for the camera's picture at once; try again in a second.", 1)
         return picture(live.jpeg(), "The camera has given no picture yet.")
 
-    @routes.get("/frame/<int:seq>.jpg")
+    @routes.get("/frame/<seq:seq>.jpg")
     def frame(seq: int) -> AnyResponse:
-        return picture(session.frame(seq) if seq < LAST_SEQ else None, f"No picture is kept with record {seq}.")
+        return picture(session.frame(seq), f"No picture is kept with record {seq}.")
 
-    @routes.get("/alternatives/<int:seq>")
+    @routes.get("/alternatives/<seq:seq>")
     def alternatives(seq: int) -> Response:
         return jsonify(record=seq, choices=list(map(choice_document, offered(session, seq))))
 
@@ -66,17 +63,18 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/stream")
     def stream() -> Response:
-        after = _number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
+        after = number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
         if after > session.seq:
             after = 0
-        if not streams.enter():
+        address = request.remote_addr or ""
+        if not streams.enter(address):
             full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
             raise Refusal(503, "too_many_streams", full)
-        listener = Listener(streams.bulletin, after)
+        listener = Listener(streams.bulletin, after, address)
         carry = request.environ.get(CARRY)
         body = carry(listener) if carry else follow(listener, streams)
         response = Response(body, mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        response.call_on_close(lambda: None if listener.carried else streams.leave())
+        response.call_on_close(lambda: None if listener.carried else streams.leave(address))
         return response
 
     return routes
@@ -88,9 +86,9 @@ def obey(session: SessionPort, document: object) -> Record:
         command = parse_command(document)
     except InputError as error:
         raise Refusal(400, "bad_command", str(error)) from error
-    may = allowed(visitor(), command, session.view(), current_app.extensions["seats"].held())
+    who, seats = visitor(), current_app.extensions["seats"]
     try:
-        return session.command(may)
+        return session.command(command, lambda given: allowed(who, given, session, seats.held()))
     except LogFailed as error:
         raise Refusal(507, "not_kept", str(error)) from error
     except InputError as error:
@@ -102,18 +100,12 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
 
     What is offered agrees with all that came since: while votes are secret it would tell something of them.
     """
-    if "?" in session.view()["state"].get("votes", {}).values():
+    if session.view()["hidden"]:
         raise Refusal(409, "secret", "Votes are secret now: what agrees with them is offered once all have voted.")
     try:
         return session.alternatives(seq)
     except InputError as error:
         raise Refusal(409, "not_now", str(error)) from error
-
-
-def _number(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < LAST_SEQ):
-        raise Refusal(400, "bad_number", f"{name}: expected the number of a record, got {text[:40]!r}")
-    return int(text)
 
 
 @lru_cache(maxsize=4)

@@ -15,8 +15,11 @@ from webui.guard import Refusal
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """What codes are made of: nothing that is read as something else (0 and O, 1, I and L)."""
-HOST_LENGTH, TABLE_LENGTH = 8, 6
-"""Characters of the host's code (40 bits) and of the table's (30 bits), without the dash in the middle."""
+HOST_LENGTH, TABLE_LENGTH = 10, 8
+"""Characters of the host's code (31^10, 49 bits) and of the table's (31^8, 39 bits), without the dash in the middle.
+
+docs/PANEL.md ("Guessing codes") says how far one comes by guessing.
+"""
 OWNER_ONLY = 0o600
 
 
@@ -70,19 +73,20 @@ class Codes:
 
 
 def _read(path: Path) -> Kept:
+    document = read_json(path)  # first: it refuses what is no file of its own
     try:
         path.chmod(OWNER_ONLY)
     except OSError as error:
         raise InputError(f"{path}: expected a file of this user's own, with its codes ({error.strerror}); remove it for new ones") from error
-    return convert(read_json(path), Kept, str(path))
+    return convert(document, Kept, str(path))
 
 
 def new_code(length: int) -> str:
-    """A code by the operating system's chance, as people read it: `K7QX-2MBD`."""
+    """A code by the operating system's chance, as people read it: `K7QX2-MBD4T`."""
     text = "".join(secrets.choice(LETTERS) for _ in range(length))
     return f"{text[: length // 2]}-{text[length // 2 :]}"
 
 
 def plain(code: str) -> str:
-    """A code as it was typed, without what people add or leave out: `k7qx 2mbd` is `K7QX2MBD`."""
+    """A code as it was typed, without what people add or leave out: `k7qx2 mbd4t` is `K7QX2MBD4T`."""
     return "".join(letter for letter in code.upper() if letter.isalnum())

@@ -11,7 +11,7 @@ from selectors import EVENT_READ, DefaultSelector
 from webui.stream import POLL_S, Listener, Streams
 
 STALLED_S = 20.0
-"""Who has read nothing of what was sent for so long is dropped; a page that wakes up asks again with the number that it heard last."""
+"""Who has not taken all that was sent after so long is dropped; a page that wakes up asks again with the number that it heard last."""
 
 SEND_BYTES = 64 * 1024
 """The system keeps so much for one who does not read (Linux: twice this), and no more is written for it before it does."""
@@ -33,13 +33,14 @@ class Carried:
         self.connection, self.listener = connection, listener
         self._chunked = chunked
         self._left = head + self._framed(hello)
-        self._stalled_s = 0.0
+        self._behind_s = 0.0
 
     def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
-        """Send what is new, or what was left; False when it is gone, or reads nothing.  Never waits."""
+        """Send what is new, or what was left; False when it is gone, or takes too long to read it.  Never waits."""
+        self._behind_s += passed_s
         if not self._left:
             self._left = self._framed(b"".join(self.listener.news(newest, moment, passed_s)))
-            self._stalled_s = 0.0
+            self._behind_s = 0.0
         try:
             sent = self.connection.send(self._left) if self._left else 0
         except BlockingIOError:
@@ -47,8 +48,7 @@ class Carried:
         except OSError:
             return False
         self._left = self._left[sent:]
-        self._stalled_s = 0.0 if sent else self._stalled_s + passed_s
-        return not self._left or self._stalled_s < STALLED_S
+        return not self._left or self._behind_s < STALLED_S
 
     def behind(self, newest: int) -> bool:
         """Is there more for it already?"""
@@ -124,4 +124,4 @@ class Fanout:
         with self._lock:
             self._selector.unregister(one.connection)
         one.end()
-        self._streams.leave()
+        self._streams.leave(one.listener.address)

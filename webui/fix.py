@@ -41,6 +41,8 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             record, table = live.last_table()
             if request.form.get("table") != f"{record} {table.frame_seq}":
                 raise Refusal(409, "moved_on", "Another table was ruled on since this page was drawn; nothing was done. This is the new one.")
+            if session.view()["hidden"]:
+                raise Refusal(409, "secret", "Votes are secret now, and a verdict may show them: judge it again once all have voted.")
             pieces = [_told(request.form, number, read) for number, read in enumerate(as_read(table, live.setup))]
         except InputError as error:
             return _page(0, (), str(error), None, 409)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, UnsupportedMediaType
+
+from referee.log import LogFailed
+from table.errors import InputError
+from webui.incoming import Incoming, SeqConverter, json_document, number_of
+from webui.names import at_home, read_authority, read_origin
 
 MAX_BODY_BYTES = 16 * 1024
-HOME_SUFFIXES = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".fritz.box")
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -51,11 +53,17 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
     app.config["MAX_FORM_PARTS"] = 32
     app.config["FORM_TOKEN"] = secrets.token_urlsafe(24)
 
+    app.request_class = Incoming
+    app.url_map.converters["seq"] = SeqConverter
+    ours = {name.lower() for name in hosts}
+
     @app.before_request
     def check() -> None:
-        host = urlsplit(f"//{request.host}").hostname or ""
-        if not (at_home(host) or host in hosts):
-            raise Refusal(421, "unknown_host", f"This panel does not answer to the name {host!r}; use its IP address, or name it at the start.")
+        asked = incoming()
+        if asked.named is None or not at_home(asked.named.name, ours):
+            name = asked.named.name if asked.named else asked.host_as_sent[:80]
+            said = f"This panel does not answer to the name {name!r}; use its IP address, or name it at the start (--public-name)."
+            raise Refusal(421, "unknown_host", said)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             refuse_cross_site()
 
@@ -72,6 +80,14 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         if refusal.retry_s is not None:
             response.headers["Retry-After"] = str(refusal.retry_s)
         return response
+
+    @app.errorhandler(LogFailed)
+    def not_kept(failed: LogFailed) -> Response:
+        return error(507, "not_kept", str(failed))
+
+    @app.errorhandler(InputError)
+    def not_now(wrong: InputError) -> Response:
+        return error(409, "not_now", str(wrong))
 
     @app.errorhandler(HTTPException)
     def http_error(exception: HTTPException) -> Response:
@@ -98,24 +114,32 @@ def error(status: int, code: str, said: str) -> Response:
     return response
 
 
+def incoming() -> Incoming:
+    """The request at hand."""
+    asked: Incoming = request._get_current_object()  # type: ignore[attr-defined]  # a proxy
+    return asked
+
+
 def json_body() -> Any:
     """The document that a program sent; raises Refusal where it is none."""
+    if not request.is_json:
+        raise UnsupportedMediaType
     try:
-        return request.get_json()
-    except RecursionError as error:
-        raise Refusal(400, "bad_request", "Expected a document in JSON, got brackets within brackets.") from error
+        return json_document(request.get_data())
+    except InputError as error:
+        raise Refusal(400, "bad_request", f"{_capital(str(error))}; nothing was done.") from error
 
 
-def at_home(host: str) -> bool:
-    """Is this an address, or a name that only this network can have given?
-
-    A page elsewhere on the internet can point a name of its own at this machine (DNS rebinding); such names are not ours.
-    """
+def number(text: str, name: str) -> int:
+    """A number that was sent under this name; raises Refusal where it is none, or too long."""
     try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return "." not in host or host.endswith(HOME_SUFFIXES)
-    return True
+        return number_of(text, name)
+    except InputError as error:
+        raise Refusal(400, "bad_number", str(error)) from error
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def refuse_cross_site() -> None:
@@ -126,7 +150,7 @@ def refuse_cross_site() -> None:
         return  # a browser says so itself; to a form sent without a script it may add "Origin: null"
     if site is not None:
         raise foreign
-    if origin is not None and urlsplit(origin).netloc != request.host:
+    if origin is not None and read_origin(origin) != read_authority(request.headers.get("Host", ""), origin.partition("://")[0]):
         raise foreign
     if (
         origin is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
 import segno
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
@@ -14,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.setup import Setup
 from webui.access import Access
-from webui.guard import Refusal
+from webui.guard import Refusal, incoming
 from webui.join import COOKIE, keep, visitor
 from webui.ports import LivePort, SessionPort
 from webui.seats import Seats
@@ -97,8 +96,8 @@ def qr(text: str) -> Markup:
 
 def _base(address: str) -> str:
     """Where phones find the panel: as the host found it, unless that was by a name that means the machine itself."""
-    asked = urlsplit(request.host_url)
-    return address if _itself(asked.hostname or "") else request.host_url.rstrip("/")
+    named = incoming().named
+    return address if named is None or not request.host or _itself(named.name) else request.host_url.rstrip("/")
 
 
 def _itself(name: str) -> bool:

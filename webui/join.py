@@ -96,7 +96,7 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
         document = json_body()
         code = document.get("code") if isinstance(document, dict) else None
         if not isinstance(code, str):
-            raise Refusal(400, "bad_request", 'Expected a code as JSON, such as {"code": "K7QX-2MBD"}; nothing was done.')
+            raise Refusal(400, "bad_request", 'Expected a code as JSON, such as {"code": "K7QX2-MBD4T"}; nothing was done.')
         ticket = access.enter(code, request.remote_addr or "")
         return jsonify(role=access.visitor(ticket).role, token=ticket), 201
 
@@ -109,8 +109,8 @@ def join(access: Access, seats: Seats, token: str) -> Blueprint:
 
 
 def keep(response: AnyResponse, ticket: str) -> AnyResponse:
-    """The response, with a ticket for the browser to keep where no script sees it."""
-    response.set_cookie(COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict")
+    """The response, with a ticket for the browser to keep where no script sees it; over TLS, for TLS only."""
+    response.set_cookie(COOKIE, ticket, max_age=COOKIE_S, httponly=True, samesite="Strict", secure=request.is_secure)
     return response
 
 

@@ -123,11 +123,15 @@ def _routes() -> Blueprint:
     @routes.post("/language")
     def choose() -> Response:
         """Keep a language in the browser and go back to the page that it was chosen on; with one that is not known the browser's own counts again."""
-        code, page = request.form.get("language", ""), urlsplit(request.referrer or "")
+        code = request.form.get("language", "")
+        try:
+            page = urlsplit(request.referrer or "")
+        except ValueError:  # brackets that hold no address
+            page = urlsplit("")
         back = current_app.url_map.bind("").test(page.path, "GET")
         response = redirect(f"/{page.path.lstrip('/')}?{page.query}".rstrip("?") if back else "/", 303)
         if code in LANGUAGES:
-            response.set_cookie(COOKIE, code, max_age=COOKIE_S, httponly=True, samesite="Strict")
+            response.set_cookie(COOKIE, code, max_age=COOKIE_S, httponly=True, samesite="Strict", secure=request.is_secure)
         else:
             response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
         return response

@@ -20,7 +20,7 @@ from referee.tallies import Tally, tallies
 from table.errors import InputError
 from webui.api import picture
 from webui.drawing import draw
-from webui.guard import Refusal
+from webui.guard import Refusal, number
 from webui.language import word
 from webui.plots import HeatMap, Strips, around_target, on_squares, strips
 from webui.sharing import verdict_png
@@ -49,13 +49,14 @@ def later(stories: Stories) -> Blueprint:
     def sessions() -> str:
         return render_template("sessions.html", sessions=stories.summaries()[:SHOWN_SESSIONS])
 
-    @routes.get("/sessions/<int:session>")
+    @routes.get("/sessions/<seq:session>")
     def moment(session: int) -> str:
         story = _story(stories, session)
-        index = _index(story.steps, request.args.get("at", type=int))
+        at = request.args.get("at")
+        index = _index(story.steps, number(at, "at") if at else None)
         return render_template("moment.html", instance=instance, **_shown(story, index, request.args.get("view") == "near"))
 
-    @routes.get("/sessions/<int:session>/statistics")
+    @routes.get("/sessions/<seq:session>/statistics")
     def statistics(session: int) -> str:
         counted = count([_story(stories, session)])
         return render_template("statistics.html", session=session, counted=counted, left_out=())
@@ -80,12 +81,12 @@ def later(stories: Stories) -> Blueprint:
 def _carry_away(routes: Blueprint, stories: Stories) -> None:
     """The routes that give files: pictures, a verdict to share, a whole session."""
 
-    @routes.get("/sessions/<int:session>/frame/<int:seq>.jpg")
+    @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
     def frame(session: int, seq: int) -> AnyResponse:
         kept = any(record.seq == seq and record.frame for record in _story(stories, session).records)
         return picture(stories.frame(seq) if kept else None, f"No picture is kept with record {seq} of session {session}.")
 
-    @routes.get("/sessions/<int:session>/verdict/<int:seq>.png")
+    @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
     def share(session: int, seq: int) -> AnyResponse:
         story = _story(stories, session)
         index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
@@ -95,7 +96,7 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
         return _file(verdict_png(shown["view"], shown["drawing"], jpeg, word), "image/png", "inline", f"rinkside-{session}-{seq}.png")
 
-    @routes.get("/sessions/<int:session>/session.zip")
+    @routes.get("/sessions/<seq:session>/session.zip")
     def export(session: int) -> AnyResponse:
         if _story(stories, session).open_secret:
             raise Refusal(409, "secret", "Votes of this session are secret while it goes on; end it, then carry it away.")

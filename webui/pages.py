@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -13,11 +12,13 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live import Live
 from referee.moved import WISHES
+from table.errors import InputError
 from table.observation import observation_document
 from webui.access import sayings
 from webui.api import obey
 from webui.drawing import draw
-from webui.guard import Refusal
+from webui.guard import Refusal, number
+from webui.incoming import json_document
 from webui.join import visitor
 from webui.kept import Kept
 from webui.overlay import draw_over
@@ -83,7 +84,7 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             reading=READING,
             by_readings=BY_READINGS,
             contested=contested(view),
-            saying=sayings(visitor(), view, current_app.extensions["seats"].held()),
+            saying=sayings(visitor(), session, view, current_app.extensions["seats"].held()),
             frame_url=lambda seq: url_for("api.frame", seq=seq),
         )
 
@@ -105,7 +106,7 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
         document["said"] = _said(filled["said"])
     for name in ("question", "record", "appeal"):
         if name in filled:
-            document[name] = int(filled[name]) if re.fullmatch(r"[0-9]{1,15}", filled[name]) else filled[name]
+            document[name] = number(filled[name], name)
     for name, separator in (("moves", ";"), ("players", ",")):
         if name in form:
             document[name] = [part.strip() for part in form[name].split(separator) if part.strip()]
@@ -135,15 +136,15 @@ def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
     """Undo takes back the last thing that stands, so it must be the last thing that the page showed (`seen`)."""
     seen = form.get("seen", "")
-    if form.get("command") == "undo" and seen.isascii() and seen.isdigit() and session.records(int(seen[:15])):
+    if form.get("command") == "undo" and seen and session.records(number(seen, "seen")):
         raise Refusal(409, "moved_on", "Something happened since this page was drawn; look again, then repeat it if you still want to.")
 
 
 def _said(text: str) -> Any:
     """What a button says to the game: a JSON object of the state's `may_say`."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return json_document(text)
+    except InputError as error:
         raise Refusal(400, "bad_saying", f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.") from error
 
 

@@ -73,7 +73,7 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
             live=now,
             held=seats.held(),
             notice=notice,
-            mine=own(view, seat, sayings(visitor(), view, seats.held())) if seat is not None and seat in view["players"] else None,
+            mine=own(view, seat, sayings(visitor(), session, view, seats.held())) if seat is not None and seat in view["players"] else None,
             instance=instance,
             token=current_app.config["FORM_TOKEN"],
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from referee.command import Command
@@ -14,6 +14,7 @@ from referee.moved import Wish
 from referee.preparing import Job, Step
 from referee.reread import Reread, Told
 from referee.ruler import RulerNow
+from referee.secret import Touched
 from referee.setting_up import Choice
 from table.observation import Observation
 from table.setup import Setup
@@ -36,7 +37,9 @@ class SessionPort(Protocol):
 
     def frame(self, seq: int) -> bytes | None: ...
 
-    def command(self, command: Command) -> Record: ...
+    def command(self, command: Command, allow: Callable[[Command], Command] | None = None) -> Record: ...
+
+    def touched(self, command: Command) -> Touched: ...
 
     def seat(self, event: SeatTaken | SeatFreed) -> None: ...
 

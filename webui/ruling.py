@@ -16,7 +16,7 @@ def ruling(session: SessionPort) -> Blueprint:
     """The route of a ruling; hosts put another one in its place there, players appeal."""
     routes = Blueprint("ruling", __name__, url_prefix="/ruling")
 
-    @routes.get("/<int:seq>")
+    @routes.get("/<seq:seq>")
     def page(seq: int) -> str:
         view, who = session.view(), visitor()
         ruled = next((row for row in view["verdicts"] if row["seq"] == seq and row["kind"] in OBJECTED_TO), None)

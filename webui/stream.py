@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
 from referee.events import Record, record_document
+from webui.addresses import client_of, is_this_machine
 from webui.ports import LivePort, SessionPort
 
 POLL_S = 0.2
@@ -25,6 +27,9 @@ MOST_RECORDS = 32
 CARRY = "rinkside.carry"
 """A server that has a thread of its own for all streams puts this into `environ`: a listener -> the body of its answer."""
 
+MOST_OF_ONE = 32
+"""Streams at once of one address; each page that is open has one."""
+
 WRITTEN_KEPT = 4 * MOST_RECORDS
 """So many of the newest records are kept as they were written, for the next who listens."""
 
@@ -32,7 +37,7 @@ WRITTEN_KEPT = 4 * MOST_RECORDS
 def moment(live: LivePort) -> dict[str, Any]:
     """What the referee does now, as plain data: in the state, and told as `live`."""
     now = live.latest
-    names = ("status", "said", "frame_seq", "at_ms", "moved", "held")
+    names = ("status", "said", "frame_seq", "at_ms", "moved", "held", "trouble")
     return {name: getattr(now, name) for name in names} | {"pointed": now.pointed._asdict()}
 
 
@@ -87,9 +92,9 @@ class Bulletin:
 class Listener:
     """One who listens, and how far it has heard."""
 
-    def __init__(self, bulletin: Bulletin, after: int) -> None:
+    def __init__(self, bulletin: Bulletin, after: int, address: str = "") -> None:
         """It knows all records up to number `after`."""
-        self._bulletin, self.after = bulletin, after
+        self._bulletin, self.after, self.address = bulletin, after, address
         self._told = b""
         self._silent_s = 0.0
         self.carried = False
@@ -121,21 +126,26 @@ class Streams:
         self.bulletin = bulletin
         self.limit = limit
         self.closed = False
-        self._open = 0
+        self._open: Counter[str] = Counter()
         self._lock = Lock()
 
-    def enter(self) -> bool:
-        """Take a place; False where all are taken."""
+    def enter(self, address: str) -> bool:
+        """Take a place for an address; False where all are taken, or its share, which programs of this machine do not have."""
+        client = client_of(address)
         with self._lock:
-            if self._open >= self.limit:
+            if self._open.total() >= self.limit:
                 return False
-            self._open += 1
+            if self._open[client] >= MOST_OF_ONE and not is_this_machine(address):
+                return False
+            self._open[client] += 1
             return True
 
-    def leave(self) -> None:
+    def leave(self, address: str) -> None:
         """Give a place back."""
+        client = client_of(address)
         with self._lock:
-            self._open -= 1
+            self._open[client] -= 1
+            self._open += Counter()  # forgets who has none left
 
     def close(self) -> None:
         """Let every stream end at its next look, because the server is being stopped."""

@@ -5,6 +5,8 @@ from engines.ice_boule.document import measurement, state_document
 from engines.ice_boule.judge import hear, judge, judge_answer, judge_stop
 from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
 from engines.ice_boule.sketch import options, trace
+from engines.secret import no_hidden_voters as hidden_voters
+from engines.secret import no_secret_voter as secret_voter
 
 NAME = "ice_boule"
 
@@ -14,6 +16,7 @@ __all__ = [
     "State",
     "alternatives",
     "hear",
+    "hidden_voters",
     "judge",
     "judge_answer",
     "judge_stop",
@@ -23,6 +26,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "secret_voter",
     "set_up",
     "start",
     "state_document",

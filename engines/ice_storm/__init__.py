@@ -5,6 +5,8 @@ from engines.ice_storm.document import state_document
 from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, shots, start, turn, violation
 from engines.ice_storm.sketch import options, trace
+from engines.secret import no_hidden_voters as hidden_voters
+from engines.secret import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 
@@ -16,6 +18,7 @@ __all__ = [
     "State",
     "alternatives",
     "hear",
+    "hidden_voters",
     "judge",
     "judge_answer",
     "legal_moves",
@@ -24,6 +27,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "secret_voter",
     "set_up",
     "shots",
     "start",

@@ -5,6 +5,7 @@ from engines.icefloe.document import state_document
 from engines.icefloe.hearing import hear
 from engines.icefloe.judge import judge
 from engines.icefloe.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, violation
+from engines.icefloe.secret import hidden_voters, secret_voter
 from engines.icefloe.sketch import options, trace
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
@@ -17,6 +18,7 @@ __all__ = [
     "State",
     "alternatives",
     "hear",
+    "hidden_voters",
     "judge",
     "judge_answer",
     "legal_moves",
@@ -25,6 +27,7 @@ __all__ = [
     "outcome",
     "parse_move",
     "play",
+    "secret_voter",
     "set_up",
     "start",
     "state_document",

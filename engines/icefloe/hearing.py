@@ -160,6 +160,9 @@ def _stays(state: State, heard: Stays) -> Verdict:
     place = floe.place if floe else PLACES[0]
     move = parse_move(f"{heard.stays}:{place}-{place}")
     wrong = violation(state, move)
+    if wrong is None and heard.player != state.mover:
+        said = f"{capital(heard.player)} cannot move {heard.stays} for {state.mover}. {turn(state)}"
+        wrong = Violation("icefloe.move.turn", "Movement", said)
     if wrong:
         return Refused(code="icefloe.move", said=wrong.said, rests_on=wrong.clause, player=heard.player, tried=(str(move),))
     said = f"{capital(heard.player)} moved {heard.stays} and came back to {place}. {after_move(play(state, move))}"
@@ -175,7 +178,9 @@ def _tile(text: str) -> str:
 def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     """A vote is told to nobody before all are in."""
     wrong = violation(state, move)
-    if wrong is None and choices is not (SUITS if state.value else VALUES):
+    kind = choices is not (SUITS if state.value else VALUES)
+    if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
+        # The sentence of the rules names the choice, and this one is told to everybody.
         wrong = Violation("icefloe.vote.kind", VOTING[state.value is not None], f"{capital(move.player)} cannot vote for that now. {turn(state)}")
     name = capital(move.player)
     if wrong:

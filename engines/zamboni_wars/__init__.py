@@ -1,5 +1,7 @@
 """Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and rulings zamboni_wars.2 to .9."""
 
+from engines.secret import no_hidden_voters as hidden_voters
+from engines.secret import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
 from engines.verdict import nothing_measured as measurement
 from engines.zamboni_wars.appeal import alternatives
@@ -19,6 +21,7 @@ __all__ = [
     "State",
     "alternatives",
     "hear",
+    "hidden_voters",
     "judge",
     "judge_answer",
     "legal_moves",
@@ -28,6 +31,7 @@ __all__ = [
     "parse_move",
     "play",
     "reachable",
+    "secret_voter",
     "set_up",
     "start",
     "state_document",

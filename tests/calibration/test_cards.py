@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import cv2
@@ -72,6 +74,45 @@ def test_cards_laid_down_anywhere_are_placed_to_tenths_of_a_millimetre(photograp
     assert (tmp_path / "table.json.bak").read_text() == "the one before"
     picture = cv2.imread(str(folder / "1.jpg"))[:, :, ::-1]
     assert locate(np.ascontiguousarray(picture), setup)
+
+
+def test_a_table_is_placed_by_pictures_as_its_lens_was_calibrated(photographs, tmp_path: Path) -> None:
+    """Pictures that lie upside down with a flag that says so, and a lens for upright ones; and the other way round."""
+    rng = np.random.default_rng(22)
+    places = laid(rng)
+    folder = shoot(photographs, tmp_path / "table", [photographs.cards_on_a_table(places)] * 2, rng)
+    lens, out = lens_json(photographs, tmp_path), tmp_path / "table.json"
+    assert rinkside(lens, folder, out).exit_code == 0
+    expected = load_table(out)
+    for orientation, turn in (("sensor", False), ("upright", True)):
+        lens.write_text(lens.read_text().replace('"width"', f'"orientation": "{orientation}", "width"', 1))
+        flagged = tmp_path / orientation
+        flagged.mkdir()
+        for path in folder.iterdir():
+            image = cv2.imread(str(path))
+            _, data = cv2.imencode(".png", cv2.rotate(image, cv2.ROTATE_180) if turn else image)
+            (flagged / f"{path.stem}.png").write_bytes(upside_down(data.tobytes()))
+        assert rinkside(lens, flagged, out).exit_code == 0
+        placed = load_table(out)
+        assert placed.camera.orientation == orientation
+        corners, others = (np.array([marker.corners_mm for marker in setup.fiducials.markers]) for setup in (placed, expected))
+        assert np.abs(corners - others).max() < 0.01
+        lens.write_text(lens.read_text().replace(f'"orientation": "{orientation}", ', ""))
+
+
+def upside_down(png: bytes) -> bytes:
+    """A PNG with a flag that says that it is to be turned by 180 degrees."""
+    chunk = b"eXIf" + b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x03\0\0\0\0\0\0\0"
+    return png[:33] + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[33:]
+
+
+def test_a_film_is_not_taken_for_a_lens_of_upright_pictures(photographs, tmp_path: Path) -> None:
+    lens = lens_json(photographs, tmp_path)
+    lens.write_text(lens.read_text().replace('"width"', '"orientation": "upright", "width"', 1))
+    out = str(tmp_path / "table.json")
+    said = CliRunner().invoke(main, ["calibrate", "table", "--lens", str(lens), "--camera", "video:cards.mp4", "--out", out])
+    assert said.exit_code == 2
+    assert "expected --from FOLDER with a lens for upright pictures" in said.stderr
 
 
 def test_a_camera_takes_the_pictures_as_soon_as_all_cards_show(photographs, tmp_path: Path) -> None:

@@ -56,6 +56,14 @@ def state_document(state) -> dict[str, Any]:
     return {"next": state.next, "scores": {player: state.pegs.count(player) for player in state.players}, "end": end}
 
 
+def hidden_voters(_state) -> tuple[str, ...]:
+    return ()
+
+
+def secret_voter(_spoken) -> None:
+    return None
+
+
 def measurement(state, seen):
     assert isinstance(state, State)
     return {"gaps": [{"colour": piece.colour, "gap_mm": 10.0, "sigma_mm": 0.1} for piece in seen.pieces]}

@@ -188,6 +188,10 @@ def test_refuses_a_spoiled_photograph_or_table(desk: Desk, how: str, command: st
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--players", "red,yellow", "--ruling", "repeat=never"], "never"),
         (["referee", "--table", "{table}", "--camera", "folder:{desk}/frames", "--players", "red,yellow", "--ruling", "colour=red"], "colour"),
         (["play", "--table", "{table}", "--camera", "periscope:1", "--port", "0", "--data", "{desk}/data"], "periscope:1"),
+        (
+            ["play", "--table", "{table}", "--camera", "folder:{desk}/frames", "--port", "0", "--new-lens", "--data", "{desk}/data"],
+            "--resume SESSION",
+        ),
         (["demo", "--port", "70000"], "70000"),
         (["demo", "--game", "halma"], "halma"),
         (["umpire"], "umpire"),

@@ -50,7 +50,7 @@ def test_sheets_for_any_table_have_no_places_on_one(tmp_path: Path) -> None:
             "rinkside: expected a sheet (charuco, fiducials, colours, chessboard, hex, tiles, coasters, mat), got 'checkers'",
         ),
         (["hex", "--out", "a.png"], "a.png: expected a name that ends in .pdf, got 'a.png'"),
-        (["hex", "--out", "nowhere/a.pdf"], "nowhere/a.pdf: expected a folder that can be written to"),
+        (["hex", "--out", "nowhere/a.pdf"], "nowhere/a.pdf: expected the name of a file in a folder that exists"),
         (["hex", "--out", "a.pdf", "--preview", "a.gif"], "a.gif: expected a name that ends in"),
         (["hex", "--out", "a.pdf", "--paper", "A5"], "--paper: expected A4, A3, Letter, got 'A5'"),
         (["hex", "--out", "a.pdf", "--cell-mm", "7"], "--cell-mm: expected 20 to 60 mm for hex, got 7"),

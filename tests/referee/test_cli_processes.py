@@ -16,12 +16,15 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from referee.events import SessionStarted
 from referee.log import Log
 from referee.simulated_table import demo_setup
 from table.setup import save_table
+from tests.vision.films import film, zeroed
+from tests.vision.test_cameras import jpeg
 
 RINKSIDE = [sys.executable, "-c", "from referee.cli import main; main()"]
 WAIT_S = 120
@@ -51,7 +54,7 @@ def test_demo_serves_its_panel_and_ends_cleanly(demo: subprocess.Popen[str], tmp
     url = next(word for word in line.split() if word.startswith("http://localhost:"))
     with urllib.request.urlopen(url, timeout=WAIT_S) as page:
         assert "simulated" in page.read().decode().lower()
-    code = next(word for word in demo.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+    code = next(word for word in demo.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
     asks = urllib.request.Request(f"{url}/api/v1/me", headers={"Authorization": f"Bearer {code}"})
     with urllib.request.urlopen(asks, timeout=WAIT_S) as answer:
         assert json.load(answer) == {"role": "host", "seat": None}
@@ -82,7 +85,7 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
         first = process.stdout.readline()
         assert first.startswith("The game is set up on ")
         url = next(word for word in first.split() if word.startswith("http://localhost:"))
-        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
         looked = (sent(url, code) for _ in range(10_000))
         assert any("Cards and board lie where the table says." in page for page in looked)
         form = {"game": "ice_boule", "plays red": "on", "plays blue": "on", "place red": "2", "place blue": "1", "name red": "Anna"}
@@ -108,7 +111,7 @@ def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path)
     try:
         assert process.stdout is not None
         url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
-        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{4}-[0-9A-Z]{4}", word))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
         with urllib.request.urlopen(f"{url}/sessions/{number}", timeout=WAIT_S) as page:
             assert page.status == 200
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -141,12 +144,123 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
 
 
+def test_the_name_of_a_proxy_is_answered_to_where_it_is_said(tmp_path: Path) -> None:
+    Log(tmp_path / "log.sqlite").close()
+    words = [*RINKSIDE, "sessions", "--log", str(tmp_path / "log.sqlite"), "--port", "0", "--public-name", "Rink.example.org"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+        statuses = []
+        for name in ("rink.example.org", "other.example.org"):
+            try:
+                with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": name}), timeout=WAIT_S) as answer:
+                    statuses.append(answer.status)
+            except urllib.error.HTTPError as refused:
+                with refused:
+                    statuses.append(refused.code)
+        process.terminate()
+    assert statuses == [200, 421]
+
+
+@pytest.mark.parametrize("name", ["https://rink.example.org", "rink.example.org:443", "", "a b", "rink.example.org/"])
+def test_what_is_no_name_of_a_proxy_is_one_line(tmp_path: Path, name: str) -> None:
+    result = run("sessions", "--log", tmp_path / "log.sqlite", "--public-name", name)
+    assert result.returncode == 2
+    assert result.stderr.startswith("rinkside: --public-name: expected a name")
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_second_demo_on_the_same_log_is_refused(demo: subprocess.Popen[str], tmp_path: Path) -> None:
     assert demo.stdout is not None
     demo.stdout.readline()
     result = run("demo", "--port", "0", "--data", tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert "log.sqlite" in result.stderr
+    assert f"log.sqlite: another Rinkside (process {demo.pid}) is writing this log" in result.stderr
+    assert "--data FOLDER" in result.stderr
+
+
+def test_demos_play_beside_each_other_and_leave_nothing_behind(tmp_path: Path) -> None:
+    """A simulated game is no game of the user's: neither its log nor its codes stay."""
+    (tmp_path / "tmp").mkdir()
+    own = {"XDG_DATA_HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
+    save_table(demo_setup(), tmp_path / "table.json")
+    looking = ["play", "--table", str(tmp_path / "table.json"), "--camera", "simulated:7"]
+    games = [
+        subprocess.Popen([*RINKSIDE, *words, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | own)
+        for words in (["demo", "--seed", "3"], ["demo", "--seed", "4", "--game", "zamboni_wars"], looking)
+    ]
+    try:
+        for game in games:
+            assert game.stdout is not None
+            assert game.stdout.readline().startswith("The panel is on ")
+        assert len(list((tmp_path / "tmp").iterdir())) == len(games)
+    finally:
+        for game in games:
+            game.send_signal(signal.SIGINT)
+        ends = [(*game.communicate(timeout=WAIT_S), game.returncode) for game in games]
+    assert [(errors, code) for _, errors, code in ends] == [("", 0)] * len(games)
+    assert not (tmp_path / "home").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+FAILING = """
+import itertools, sys
+from vision import watch
+turns, look = itertools.count(), watch.Watch.__call__
+def failing(self, *words):
+    if eval(sys.argv[1], {"turn": next(turns)}):
+        raise KeyError("no such piece")
+    return look(self, *words)
+watch.Watch.__call__ = failing
+from referee.cli import main
+main(sys.argv[2:])
+"""
+
+
+def failing_demo(fails: str, folder: Path) -> subprocess.Popen[str]:
+    """A demo whose eyes fail at those turns."""
+    words = [sys.executable, "-c", FAILING, fails, "demo", "--port", "0", "--seed", "3", "--data", str(folder)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def code_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Where the panel is, and the host's code."""
+    assert process.stdout is not None
+    url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+    return url, next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
+
+
+def test_a_referee_that_fails_goes_on_and_the_panel_tells(tmp_path: Path) -> None:
+    process = failing_demo("turn == 8", tmp_path)
+    try:
+        url, code = code_of(process)
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith("rinkside: the referee failed (KeyError: 'no such piece', <string>:7) and begins again from the log")
+        seen = (json.loads(sent(f"{url}/api/v1/state", code)) for _ in range(100_000))
+        assert any(state["verdicts"] and not state["live"]["trouble"] for state in seen), "it rules, and then all is well"
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_a_referee_that_fails_again_and_again_is_halted_and_the_panel_stays(tmp_path: Path) -> None:
+    process = failing_demo("turn >= 8", tmp_path)
+    try:
+        url, code = code_of(process)
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(3)]
+        assert "failed 3 times within a minute (KeyError: 'no such piece') and was halted" in lines[2]
+        live = json.loads(sent(f"{url}/api/v1/state", code))["live"]
+        assert live["status"] == "ended"
+        assert "was halted" in live["said"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, errors) == (2, "")
+    shown = run("log", "show", "1", "--log", tmp_path / "log.sqlite")
+    assert (shown.returncode, shown.stdout.count("reopened")) == (0, 2)
 
 
 def test_version_and_help_load_nothing_heavy() -> None:
@@ -174,3 +288,19 @@ def test_output_that_cannot_be_written_is_one_line() -> None:
     assert result.returncode == 2
     assert "No space left on device" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_nobody_but_rinkside_says_what_is_wrong_with_pictures_and_films(tmp_path: Path) -> None:
+    """FFmpeg, libjpeg and libpng write to stderr by themselves, behind Python's back."""
+    lens = msgspec.structs.replace(demo_setup().camera, width=96, height=80, matrix=((90.0, 0.0, 48.0), (0.0, 90.0, 40.0), (0.0, 0.0, 1.0)))
+    save_table(msgspec.structs.replace(demo_setup(), camera=lens), tmp_path / "table.json")
+    table = ["--table", tmp_path / "table.json"]
+    damaged = zeroed(film(tmp_path / "game.mp4", frames=60), 0.4, 0.5)
+    refereed = run("referee", *table, "--camera", f"video:{damaged}", "--players", "red,blue")
+    assert (refereed.returncode, len(refereed.stderr.splitlines())) == (3, 1), refereed.stderr
+    assert "game.mp4: expected 60 pictures, as the film says, could read" in refereed.stderr
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(jpeg()[:-90] + jpeg()[-2:])
+    measured = run("observe", photo, *table)
+    assert (measured.returncode, len(measured.stderr.splitlines())) == (2, 1), measured.stderr
+    assert "photo.jpg: expected a whole picture" in measured.stderr

@@ -23,6 +23,7 @@ from table.pieces import load_piece_set
 from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
 from table.setup import Open as OpenGround
 from table.solids import lying, upright
+from tests.vision.films import cut, film
 from vision.frame import Frame
 
 LARGE = load_piece_set("looney")["large"]
@@ -58,7 +59,7 @@ def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previou
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
@@ -106,11 +107,60 @@ def test_keeps_the_log_where_it_is_told(folder: Path) -> None:
         assert started.event.table == json.loads((folder / "table.json").read_text())
 
 
+def test_a_film_cut_short_is_refereed_to_its_end_and_ends_with_exit_code_3(folder: Path) -> None:
+    words = ["referee", "--table", str(folder / "table.json"), "--players", "red,green"]
+    whole = film(folder / "whole.avi", "MJPG", frames=20, size=(64, 64), rate=4.0)
+    done = CliRunner().invoke(main, [*words, "--camera", f"video:{whole}"])
+    assert (done.exit_code, done.stderr, len(done.stdout.splitlines())) == (0, "", 4)
+    short = cut(film(folder / "short.avi", "MJPG", frames=20, size=(64, 64), rate=4.0), 0.65)
+    said = "short.avi: expected 20 pictures, as the film says, could read "
+    in_words = CliRunner().invoke(main, [*words, "--camera", f"video:{short}"])
+    assert in_words.exit_code == 3
+    assert in_words.stdout.splitlines() == done.stdout.splitlines()[:2]
+    assert said in in_words.stderr
+    assert len(in_words.stderr.splitlines()) == 1
+    in_json = CliRunner().invoke(main, [*words, "--camera", f"video:{short}", "--json"])
+    *records, last = [json.loads(line) for line in in_json.stdout.splitlines()]
+    assert (in_json.exit_code, [record["verdict"] for record in records], list(last)) == (3, ["accepted", "accepted"], ["incomplete"])
+    assert said in last["incomplete"]
+
+
 def test_a_broken_picture_in_the_film_is_one_line_after_what_was_ruled_before(folder: Path) -> None:
     (folder / "frames" / "000002750.jpg").write_bytes(b"not a picture")
     result = referee(folder, "--json")
     assert (result.exit_code, len(result.stdout.splitlines()), result.stderr.count("\n")) == (2, 2, 1)
     assert "000002750.jpg" in result.stderr
+
+
+def fails(monkeypatch: pytest.MonkeyPatch, *at_ms: int) -> None:
+    """Eyes that fail at these pictures, with what no code expects."""
+
+    def look(frame: Frame, *_: object) -> Observation:
+        if frame.at_ms in at_ms:
+            raise ZeroDivisionError("no such table")
+        return observe(frame, SETUP)
+
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: look)
+
+
+def test_a_referee_that_fails_in_the_middle_rules_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [json.loads(line)["code"] for line in referee(folder, "--json").stdout.splitlines()]
+    fails(monkeypatch, 2750)
+    result = referee(folder, "--json")
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1)
+    assert "rinkside: the referee failed (ZeroDivisionError: no such table, test_cli_referee.py:" in result.stderr
+    assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == expected
+
+
+def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails(monkeypatch, 2750, 3000, 3250)
+    result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
+    assert (result.exit_code, len(result.stdout.splitlines())) == (2, 2)
+    *failed, halted = result.stderr.splitlines()
+    assert len(failed) == 2
+    assert "failed 3 times within a minute (ZeroDivisionError: no such table) and was halted" in halted
+    with LogReader(folder / "log.sqlite") as log:
+        assert [type(record.event).__name__ for record in log.records()] == ["SessionStarted", "Ruled", "Ruled", "Reopened", "Reopened"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +211,7 @@ def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pyt
         return observe(frame, setup, reference)
 
     before = len(gc.get_objects())
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_count)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_count)
     assert referee(folder, "--json").exit_code == 0
     assert max(through) < before / 5
     assert gc.get_freeze_count() == 0
@@ -184,7 +234,7 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
     usual = Referee.stop
     monkeypatch.setattr(Referee, "stop", stop)
-    monkeypatch.setattr("referee.commands_referee.Watch", lambda: observe_and_wait)
+    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
     with LogReader(folder / "log.sqlite") as log:

@@ -142,7 +142,7 @@ def test_what_people_say_is_shown(event, signal):
 @pytest.mark.parametrize("status", get_args(Status))
 def test_every_doing_of_the_referee_is_shown(status):
     scene = scene_of(ledger_of("ice_boule"), status, None, BOARDS["ice_boule"])
-    expected = {"hand over the board": "hand", "ended": "dark"} | dict.fromkeys(("waiting", "ruling", "asking"), "turn")
+    expected = {"hand over the board": "hand", "stopped": "cannot see", "ended": "dark"} | dict.fromkeys(("waiting", "ruling", "asking"), "turn")
     assert scene.signal == expected.get(status, status)
 
 

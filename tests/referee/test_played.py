@@ -157,7 +157,7 @@ def test_statistics_in_words(log: Path) -> None:
 def test_sessions_that_were_taken_in_count_too(log: Path, tmp_path: Path) -> None:
     with LogReader(log) as reader, Log(tmp_path / "other.sqlite") as other:
         export_session(reader, 1, tmp_path / "one.zip")
-        number = import_session(other, tmp_path / "one.zip")
+        number = import_session(other, tmp_path / "one.zip").session
         taken, original = games_of(other, number, GAMES), games_of(reader, 1, GAMES)
     assert [(game.scores, game.winners, len(game.throws)) for game in taken] == [(game.scores, game.winners, len(game.throws)) for game in original]
     assert json.loads(rinkside("log", "players", "--log", tmp_path / "other.sqlite", "--json").stdout)[0]["player"] == "Anna"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import msgspec
 import numpy as np
 import pytest
@@ -195,4 +197,41 @@ def test_one_thing_after_the_other(make, images):
         table.wish("colours")
     table.stop()
     table.run()
+    assert film.closed
+
+
+def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypatch):
+    """A picture that cannot be looked at, a wish that fails, a camera that cannot be used: the thread that looks does not end."""
+    film = Film(images["as it was"], images["as it was"], images["as it was"], InputError("frame 4: expected 96 x 80 px"))
+    table, said = make(film), []
+    check, errors = preparing.recheck, [ValueError("odd\nnumber")]
+
+    def failing(*words):
+        if errors:
+            raise errors.pop(0)
+        return check(*words)
+
+    def fail(*_):
+        raise ZeroDivisionError("no length")
+
+    monkeypatch.setattr(preparing, "recheck", failing)
+    monkeypatch.setattr(preparing, "redo", fail)
+
+    def after_the_first():
+        said.append(table.steps()["camera"].said[-1])
+        table.wish("table")
+
+    def after_the_second():
+        said.append(table.steps()["table"].refusal)
+        said.append(table.steps()["camera"].good)
+
+    film.shots[1:1] = [after_the_first]
+    film.shots[3:3] = [after_the_second]
+    looking = threading.Thread(target=table.run)
+    looking.start()
+    while table.steps()["camera"].said[-1] != "It cannot be used: frame 4: expected 96 x 80 px":
+        assert looking.is_alive()
+    table.stop()
+    looking.join(60)
+    assert said == ["Its picture cannot be looked at (ValueError: odd number).", "that went wrong: ZeroDivisionError: no length", True]
     assert film.closed

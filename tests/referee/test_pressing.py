@@ -9,6 +9,7 @@ from hardware.ports import Press
 from referee.choosing import Choosing
 from referee.command import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
 from referee.events import Asked, Choice, Record
+from referee.ledger import Standing
 from referee.measuring import Measuring, in_question
 from referee.pressing import DECIDED_BY, commands_of, roller
 
@@ -50,6 +51,7 @@ class Still:
     paused: bool = False
     question: object = None
     players: tuple[str, ...] = ("blue", "yellow")
+    standing: tuple[Standing, ...] = ()
 
     @property
     def outcome(self):
@@ -141,3 +143,15 @@ def test_answers_are_pointed_at_one_after_the_other_and_then_none():
 def test_there_is_nothing_to_point_at_without_a_question():
     assert Choosing.begin(None) is None
     assert offered() is None
+
+
+def test_a_vote_that_is_not_revealed_is_taken_back_by_no_button():
+    game = GAMES["icefloe"]
+    state = game.start(("red", "blue", "yellow"), {})
+    while not state.last_to_move:
+        state = game.play(state, next(iter(game.legal_moves(state))))
+    undo = (Undo(decided_by=DECIDED_BY),)
+    assert commands_of(press("appeal"), Still(state, game, players=state.players), 2) == undo
+    voted = Standing(7, 7, ("vote red 4",), secret=True)
+    state = game.play(state, game.parse_move("vote red 4"))
+    assert commands_of(press("appeal"), Still(state, game, players=state.players, standing=(voted,)), 2) == ()

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from table.documents import write_whole
+from table.documents import convert, write_whole
 from table.errors import InputError
 
 OLD, NEW = b"old and whole\n", b"new\n" * 50_000
@@ -17,7 +17,7 @@ OLD, NEW = b"old and whole\n", b"new\n" * 50_000
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from table.documents import write_whole
+from table.documents import convert, write_whole
 from table.errors import InputError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -86,3 +86,22 @@ def test_a_folder_does_not_become_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"could not be written \(Is a directory\); nothing was changed$"):
         write_whole(tmp_path / "table.json", NEW)
     assert [entry.name for entry in tmp_path.iterdir()] == ["table.json"]
+
+
+def test_a_write_that_is_interrupted_leaves_no_file_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "table.json"
+    path.write_bytes(OLD)
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, NEW)
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("table.json", OLD)]
+
+
+@pytest.mark.parametrize("raw", [{"x" * 5000: 1}, {"x" * 5000: float("nan")}, {"y": {"x" * 5000: "text"}}])
+def test_a_message_stays_short_however_long_the_name_of_a_field_is(raw: object) -> None:
+    with pytest.raises(InputError) as error:
+        convert(raw, dict[str, dict[str, int]], "table.json")
+    assert len(str(error.value)) < 200

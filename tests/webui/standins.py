@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from engines import GAMES
-from referee.command import Command
+from referee.command import Command, Hear, Undo
 from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
 from referee.guides import LensGuide
 from referee.live import Live, Pointed
@@ -20,6 +20,7 @@ from referee.log import Log
 from referee.moved import Wish
 from referee.preparing import Job, Step
 from referee.reread import Reread, Told
+from referee.secret import Touched
 from referee.session import Session
 from table.clearance import clearance
 from table.errors import InputError
@@ -145,6 +146,7 @@ def sample_view() -> dict[str, Any]:
         "ends": [{"winner": "yellow", "points": 2}, {"winner": "blue", "points": 3}, {"winner": "yellow", "points": 3}],
         "outcome": None,
         "resigned": [],
+        "hidden": {},
         "appeals": [],
         "earlier_games": [],
         "options": [{"who": "blue", "said": "throws now, 2 to throw", "marks": []}, {"who": "yellow", "said": "has thrown all", "marks": []}],
@@ -261,7 +263,18 @@ class FakeSession:
             raise InputError(f"record {seq} is no ruling of this game, so it cannot be corrected")
         return (Choice(label="Blue's piece is on the target", moves=("throw blue large 0",)), Choice(label="Nothing happened that counts"))
 
-    def command(self, command: Command) -> Record:
+    def touched(self, command: Command) -> Touched:
+        """Votes as IceFloe hears them; those of the view's `hidden` are there to be taken back."""
+        if isinstance(command, Hear):
+            voter = GAMES["icefloe"].secret_voter(command.said)
+            return Touched(frozenset([voter] if voter else []))
+        if isinstance(command, Undo):
+            return Touched(frozenset(player for player, seq in self.shown["hidden"].items() if seq == command.record))
+        return Touched()
+
+    def command(self, command: Command, allow: Callable[[Command], Command] | None = None) -> Record:
+        if allow is not None:
+            command = allow(command)
         if self.refuse is not None:
             raise self.refuse
         self.commands.append(command)

@@ -25,7 +25,7 @@ def refused(answer, status, code):
 
 def test_state_is_the_session_s_view_and_the_moment(client, session):
     state = client.get("/api/v1/state").get_json()
-    moment = {"status": "waiting", "said": "Waiting for blue's throw.", "frame_seq": 88, "at_ms": 22_000, "moved": [], "held": False}
+    moment = {"status": "waiting", "said": "Waiting for blue's throw.", "frame_seq": 88, "at_ms": 22_000, "moved": [], "held": False, "trouble": ""}
     assert state.pop("live") == moment | {"pointed": {"question": 0, "label": ""}}
     assert state == json.loads(json.dumps(session.view()))
 
@@ -74,7 +74,8 @@ def test_a_ruling_s_picture_is_kept_by_number_and_checked_before_it_is_used_agai
     assert answer.headers["Cache-Control"] == "no-cache"
     assert client.get("/api/v1/frame/16.jpg", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
     refused(client.get("/api/v1/frame/3.jpg"), 404, "no_picture")
-    refused(client.get(f"/api/v1/frame/{2**70}.jpg"), 404, "no_picture")
+    refused(client.get("/api/v1/frame/999999999999999.jpg"), 404, "no_picture")
+    refused(client.get(f"/api/v1/frame/{2**70}.jpg"), 404, "not_found")
     refused(client.get("/api/v1/frame/-1.jpg"), 404, "not_found")
     refused(client.get("/api/v1/frame/..%2f..%2fetc.jpg"), 404, "not_found")
 

@@ -66,3 +66,12 @@ def test_where_there_is_no_table_to_put_right_the_page_says_why(client, live):
 def test_it_is_the_host_s(app, as_player, spectator):
     for browser in (spectator, as_player(app, "blue")):
         assert [browser.get("/host/fix").status_code, browser.post("/host/fix", headers=OWN).status_code] == [403, 403]
+
+
+def test_while_votes_are_hidden_no_verdict_is_tried_that_might_show_them(client, session, live):
+    form = form_of(client.get("/host/fix").text)
+    session.shown["hidden"] = {"blue": 15}
+    answer = client.post("/host/fix", data=form, headers=OWN)
+    assert answer.status_code == 409
+    assert "Votes are secret" in answer.text
+    assert live.told == []

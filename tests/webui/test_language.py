@@ -94,7 +94,7 @@ def everywhere(live, session, table, tmp_path, as_host):
 
 def pages(app):
     rules = (rule for rule in app.url_map.iter_rules() if "GET" in rule.methods and rule.arguments <= {"session"} and "." not in rule.rule)
-    return sorted(rule.rule.replace("<int:session>", "1") for rule in rules if not rule.rule.startswith(("/api/", "/static/")))
+    return sorted(rule.rule.replace("<seq:session>", "1") for rule in rules if not rule.rule.startswith(("/api/", "/static/")))
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))

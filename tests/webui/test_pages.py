@@ -12,7 +12,19 @@ from referee.command import Answer, Correct, Declare, NextGame, Pause, Undo
 from referee.log import LogFailed
 from table.errors import InputError
 
-STATUSES = ["waiting", "hand over the board", "settling", "ruling", "asking", "out of sync", "paused", "cannot see", "camera lost", "ended"]
+STATUSES = [
+    "waiting",
+    "hand over the board",
+    "settling",
+    "ruling",
+    "asking",
+    "out of sync",
+    "paused",
+    "cannot see",
+    "camera lost",
+    "stopped",
+    "ended",
+]
 
 
 def token(client):
@@ -80,6 +92,22 @@ def test_a_camera_that_is_lost_leaves_the_table_of_the_last_ruling(client, live)
     page = client.get("/").text
     assert page.count('class="piece') == 9
     assert "is-stale" in page
+
+
+@pytest.mark.parametrize("path", ["/", "/play"])
+def test_what_is_wrong_with_the_program_is_told_until_it_has_ruled_again(client, live, path):
+    def notices():
+        return re.findall(r'<p class="notice" role="alert">([^<]+)</p>', client.get(path).text)
+
+    full = "The log cannot be written (the disk is full: make room). The game waits, and goes on as soon as it can."
+    failed = "The referee failed (KeyError) and began again from the log. Look whether the table is as it is recorded."
+    assert notices() == []
+    live.become(status="stopped", said=full)
+    assert notices() == [full]
+    live.become(status="settling", said="The pieces are coming to rest.", trouble=failed)
+    assert notices() == [failed]
+    live.become(status="waiting", trouble="")
+    assert notices() == []
 
 
 def test_an_open_question_is_asked_with_all_its_choices(client, session, question):

@@ -153,11 +153,11 @@ def test_what_is_refused_is_said_on_the_phone(session, blue):
 def test_a_vote_is_changed_by_the_phone_that_gave_it_and_only_before_it_is_shown(session, blue, verdict_row):
     vote = verdict_row(15, "blue", "Blue has voted.", kind="noted", verdict="noted", code="icefloe.vote")
     session.shown["verdicts"].insert(0, vote)
-    session.shown["state"]["votes"] = {"blue": "?", "yellow": None}
+    session.shown["hidden"] = {"blue": 15}
     assert 'name="record" value="15"><div class="row"><button>Change my vote' in blue.get("/play").text
     assert blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 303
     assert session.commands == [Undo(record=15, decided_by="blue")]
-    session.shown["state"]["votes"] = {"blue": "3", "yellow": "4"}
+    session.shown["hidden"] = {}
     assert "Change my vote" not in blue.get("/play").text
     assert blue.post("/play", data={"command": "undo", "record": "15"}, headers=OWN).status_code == 403
 

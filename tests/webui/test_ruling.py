@@ -96,7 +96,7 @@ def test_what_is_no_ruling_is_refused(client, seq):
 
 def test_why_nothing_is_offered_is_said(client, session):
     assert "record 7 is no ruling of this game" in client.get("/ruling/7").text
-    session.shown["state"]["votes"] = {"blue": "?", "yellow": None}
+    session.shown["hidden"] = {"blue": 15}
     assert "Votes are secret" in client.get("/ruling/16").text
     assert client.get("/api/v1/alternatives/16").get_json()["error"]["code"] == "secret"
 

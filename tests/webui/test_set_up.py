@@ -75,7 +75,7 @@ def test_what_was_chosen_begins_and_who_looks_is_told(host, setting):
         ({"game": "ice_storm"}, 409, "board"),
         ({"plays yellow": None, "plays blue": None}, 409, "players"),
         ({"place blue": "first"}, 400, "order of turns"),
-        ({"name blue": "a\tb"}, 409, "--names"),
+        ({"name blue": "x" * 400}, 409, "--names"),
         ({"name blue": "Bo", "name yellow": "Bo"}, 409, "another name"),
         ({"ruling sizes": "tiny"}, 409, "sizes"),
         ({"ruling weather": "fine"}, 409, "weather"),

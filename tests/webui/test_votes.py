@@ -214,7 +214,7 @@ def test_what_a_host_tries_tells_nothing_of_a_vote(tables):
         vote(browsers["blue"], "blue", blue)
         replies = [browsers["host"].post("/api/v1/command", json=document) for document in tries]
         said.append([reply.text for reply in replies])
-        assert [reply.status_code for reply in replies] == [403, 403, 403, 403, 409, 403, 403, 409, 201, 201]
+        assert [reply.status_code for reply in replies] == [403, 403, 403, 409, 409, 403, 403, 409, 201, 403]
     assert said[0] == said[1]
     assert told(here) == told(there)
 

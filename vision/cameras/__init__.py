@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from table.errors import InputError
 from table.setup import Setup
@@ -13,12 +13,15 @@ SOURCES = {
     "picamera": "vision.cameras.picamera:open_camera",
     "rpicam": "vision.cameras.rpicam:open_camera",
     "v4l2": "vision.cameras.opencv:open_v4l2",
-    "stream": "vision.cameras.opencv:open_stream",
+    "stream": "vision.cameras.stream:open_camera",
     "video": "vision.cameras.video:open_camera",
     "folder": "vision.cameras.files:open_camera",
     "simulated": "vision.cameras.simulated:open_camera",
 }
 """Name before the colon, and the module and function (argument, setup) that make that camera."""
+
+RECORDINGS = ("video", "folder")
+"""Sources that give the same pictures whenever they are read."""
 
 
 def other_size(width: int, height: int, setup: Setup) -> str:
@@ -27,6 +30,15 @@ def other_size(width: int, height: int, setup: Setup) -> str:
     if (width, height) == expected:
         return ""
     return f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could not decode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
@@ -45,12 +57,27 @@ class CameraPort(Protocol):
     def read(self) -> Frame | None:
         """The next frame, or None when there will be no more (the end of a folder).
 
-        `Frame.seq` counts from 0; `Frame.at_ms` is the camera's clock: live cameras count from the epoch (UTC).
+        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with the monotonic clock, and
+        with the wall clock (`Frame.utc_ms`) for people to read.
         Raises CameraLost, after which reading again tries to reach the camera again; the caller does the waiting.
         """
 
     def close(self) -> None:
         """Let go of the device; closing twice is allowed, reading afterwards is a mistake (ValueError)."""
+
+
+@runtime_checkable
+class Recording(Protocol):
+    """A camera whose pictures are in a file, which says how many there should be."""
+
+    @property
+    def missing(self) -> str:
+        """After the last picture: what of the recording could not be read, in one line; empty where all of it was."""
+
+
+def missing_in(camera: CameraPort) -> str:
+    """What of a recording could not be read, in one line; empty where all of it was, and for cameras that record nothing."""
+    return camera.missing if isinstance(camera, Recording) else ""
 
 
 def open_camera(spec: str, setup: Setup | None) -> CameraPort:

@@ -1,56 +1,112 @@
-"""Pictures in files: one photograph, or a folder of frames named by their time.  The place where B-G-R becomes R-G-B."""
+"""Pictures in files: one photograph, or a folder of frames named by their time."""
 
 from __future__ import annotations
 
-import zlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-import numpy as np
 
+from table.documents import read_bytes
 from table.errors import InputError
-from table.setup import Setup
+from table.setup import Orientation, Setup
 from vision.cameras import other_size
-from vision.cameras.jpeg import JPEG, whole_jpeg
+from vision.cameras.jpeg import JPEG, damaged, decode_jpeg, jpeg_size
+from vision.cameras.orientation import exif_flag, half_turned, is_half_turned, jpeg_exif
+from vision.cameras.png import PNG, decode_png, png_exif
 from vision.frame import Frame, Image, swapped
 
-PNG = b"\x89PNG\r\n\x1a\n"
+MOST_DIGITS = 15
+"""Milliseconds beyond these are 30,000 years; what reads them as JSON, or keeps them in 64 bits, must not have to round."""
 _SUFFIXES = (".jpg", ".jpeg", ".png")
+MOST_MEGAPIXELS = 13.0
+"""Of one picture, where RINKSIDE_MOST_MEGAPIXELS does not say otherwise.  Reading one with another of the empty table, and drawing what was
+read, has to stay under 600 MB even where all is noise; phones take 12 or more, the largest camera for the Raspberry Pi in common use 12.3."""
+MOST_MEGAPIXELS_TOGETHER = 52.0
+"""Of all pictures of a folder that have to be in memory at once."""
+MEGAPIXELS_NAME = "RINKSIDE_MOST_MEGAPIXELS"
 
 
 def read_image(path: Path, setup: Setup | None = None) -> Frame:
-    """A JPEG or PNG as a frame (seq 0, at 0 ms); EXIF rotation is ignored, pixels stay where the sensor had them.
+    """A JPEG or PNG as a frame (seq 0, at 0 ms), the way up that `setup` says; without it, pixels stay where the sensor had them.
 
-    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, or, with `setup`, is of
-    another size than `table.json` says.
+    Raises InputError for a file that cannot be read, is no picture, is cut short or damaged, is turned, is larger than
+    MOST_MEGAPIXELS, or, with `setup`, is of another size than `table.json` says.  The size is that in the file's header:
+    what is too large is never decoded.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: expected a picture, but it cannot be read ({error.strerror})") from error
-    image = decode_image(data, str(path))
-    height, width = image.shape[:2]
+    data = _read(path)
+    width, height = _size(data, str(path))
     if setup is not None and (wrong := other_size(width, height, setup)):
         raise InputError(f"{path}: {wrong}")
-    return Frame(0, 0, image)
+    orientation = setup.camera.orientation if setup is not None else "sensor"
+    return Frame(0, 0, decode_image(data, str(path), orientation))
 
 
-def decode_image(data: bytes, where: str) -> Image:
+def image_size(path: Path) -> tuple[int, int]:
+    """Width and height of a JPEG or PNG as its header says, without decoding it.  Raises InputError as `read_image` does."""
+    return _size(_read(path), str(path))
+
+
+def read_pixels(path: Path, orientation: Orientation) -> Image:
+    """The pixels of a JPEG or PNG file, R-G-B; raises InputError as `read_image` does."""
+    return decode_image(_read(path), str(path), orientation)
+
+
+def decode_image(data: bytes, where: str, orientation: Orientation = "sensor") -> Image:
     """The pixels of a JPEG or PNG file, R-G-B; `where` names it in messages.  Raises InputError as `read_image` does."""
-    checks: dict[bytes, Callable[[bytes], bool]] = {JPEG: whole_jpeg, PNG: _whole_png}
-    whole = next((check for start, check in checks.items() if data.startswith(start)), None)
-    if whole is None:
-        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {'an empty file' if not data else 'something else'}")
-    if not whole(data):
-        raise InputError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+    _size(data, where)
+    exif, decode = (jpeg_exif(data), decode_jpeg) if data.startswith(JPEG) else (png_exif(data), decode_png)
+    image = decode(data, where)
+    return half_turned(image) if is_half_turned(*exif_flag(exif), orientation, where) else image
+
+
+def most_pixels() -> int:
+    """Pixels that a picture may have; raises InputError where RINKSIDE_MOST_MEGAPIXELS is no number from 1 to 1000."""
+    said = os.environ.get(MEGAPIXELS_NAME, "")
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
-    except cv2.error as error:
-        raise InputError(f"{where}: expected a picture that can be decoded: {error.err}") from error
-    if image is None:
-        raise InputError(f"{where}: expected a whole picture, but it cannot be decoded; take or copy it again")
-    return swapped(image)
+        megapixels = float(said) if said else MOST_MEGAPIXELS
+    except ValueError:
+        megapixels = 0.0
+    if not 1 <= megapixels <= 1000:
+        raise InputError(f"{MEGAPIXELS_NAME}: expected a number of megapixels from 1 to 1000, got {said!r}")
+    return round(megapixels * 1e6)
+
+
+def _read(path: Path) -> bytes:
+    return read_bytes(path, "a picture", 3 * most_pixels() + (1 << 20))
+
+
+def _size(data: bytes, where: str) -> tuple[int, int]:
+    """Width and height in the header; raises InputError for what is no JPEG or PNG, and for more pixels than are decoded."""
+    sizes: dict[bytes, Callable[[bytes], tuple[int, int] | None]] = {JPEG: jpeg_size, PNG: _png_size}
+    size_of = next((size for start, size in sizes.items() if data.startswith(start)), None)
+    if size_of is None:
+        raise InputError(f"{where}: expected a picture (JPEG or PNG), got {_other_kind(data)}")
+    size = size_of(data)
+    if size is None or 0 in size:
+        raise damaged(where)
+    check_pixels(*size, where)
+    return size
+
+
+def check_pixels(width: int, height: int, where: str) -> None:
+    """Raises InputError for more pixels than are decoded."""
+    if width * height > (most := most_pixels()):
+        raise InputError(f"{where}: expected a picture of {most / 1e6:g} megapixels at most ({MEGAPIXELS_NAME}), got {width} x {height} px")
+
+
+def _other_kind(data: bytes) -> str:
+    """What a file is that is neither JPEG nor PNG, and what to do about it."""
+    if not data:
+        return "an empty file"
+    if data[4:8] == b"ftyp":
+        if any(brand in data[8:64] for brand in (b"heic", b"heix", b"mif1", b"avif")):
+            return "HEIC or AVIF; let the phone take JPEGs (iPhone: Settings, Camera, Formats, Most Compatible)"
+        return "a film; give it as --camera video:FILE"
+    known = {b"GIF8": "GIF", b"BM": "BMP", b"II*\0": "TIFF", b"MM\0*": "TIFF", b"RIFF": "WebP or another RIFF file"}
+    kind = next((name for start, name in known.items() if data.startswith(start)), "")
+    return f"{kind}; save it as JPEG or PNG" if kind else "something else"
 
 
 def encode_jpeg(image: Image, quality: int) -> bytes:
@@ -78,8 +134,8 @@ class FolderCamera:
         for path in sorted(folder.iterdir()):
             if path.suffix.lower() not in _SUFFIXES or path.name.startswith("."):
                 continue
-            if not (path.stem.isascii() and path.stem.isdigit()):
-                raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg")
+            if not (path.stem.isascii() and path.stem.isdigit() and len(path.stem.lstrip("0")) <= MOST_DIGITS):
+                raise InputError(f"{path}: expected a file name of milliseconds such as 000010250.jpg, of {MOST_DIGITS} digits at most")
             if (at_ms := int(path.stem)) in paths:
                 raise InputError(f"{path}: expected a time of its own, but {paths[at_ms].name} has the same")
             paths[at_ms] = path
@@ -108,15 +164,8 @@ def open_camera(argument: str, setup: Setup | None) -> FolderCamera:
     return FolderCamera(Path(argument), setup)
 
 
-def _whole_png(data: bytes) -> bool:
-    """Do its chunks lead, checksums and all, to IEND?  (PNG specification, 5.3)"""
-    at = len(PNG)
-    while at + 12 <= len(data):
-        length = int.from_bytes(data[at : at + 4], "big")
-        body = data[at + 4 : at + 8 + length]
-        if zlib.crc32(body) != int.from_bytes(data[at + 8 + length : at + 12 + length], "big"):
-            return False
-        if body[:4] == b"IEND":
-            return True
-        at += 12 + length
-    return False
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in the first chunk, IHDR; None where that is another.  (PNG specification, 11.2.1)"""
+    if data[12:16] != b"IHDR" or len(data) < 24:
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")

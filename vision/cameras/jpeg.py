@@ -1,20 +1,61 @@
-"""The structure of JPEG files: whether one is whole, and where one ends in a stream of them.
+"""JPEG files: whether one is whole, its pixels, and where one ends in a stream of them.
 
 Source: ITU-T T.81, annex B.
 """
 
 from __future__ import annotations
 
+import numpy as np
+import simplejpeg
+
+from table.errors import InputError
+from vision.frame import Image
+
 JPEG = b"\xff\xd8\xff"
+NO_FRAME = (0xC4, 0xC8, 0xCC)
+"""Markers among those of frames (SOF) that are something else: tables, and one that is reserved."""
+MOST_SCANS = 50
+"""Progressive pictures have about ten; each takes as long to decode as the whole picture, however short it is."""
 MOST_BYTES = 1 << 25
 """A stream in which no picture ends for so long is none."""
 
 
+class DamagedError(InputError):
+    """A picture that is cut short, or whose data contradict themselves."""
+
+
+def decode_jpeg(data: bytes, where: str) -> Image:
+    """The pixels of a JPEG, R-G-B (h, w, 3); the same as OpenCV's, but what libjpeg warns of is an error.
+
+    OpenCV decodes damaged data to something that looks like a picture and says so to nobody.  Raises DamagedError, and InputError for
+    colours of printing (CMYK).
+    """
+    if not whole_jpeg(data) or data.count(b"\xff\xda") > MOST_SCANS:
+        raise damaged(where)
+    try:
+        _, _, colours, _ = simplejpeg.decode_jpeg_header(data)
+        image = simplejpeg.decode_jpeg(data, "RGB", strict=True)
+    except ValueError as error:
+        raise damaged(where) from error
+    if colours in ("CMYK", "YCCK"):
+        raise InputError(f"{where}: expected a picture in RGB or grey, got one in CMYK; save it as RGB")
+    return np.asarray(image, np.uint8)
+
+
+def damaged(where: str) -> DamagedError:
+    """The error for a picture that is cut short or damaged."""
+    return DamagedError(f"{where}: expected a whole picture, but it is cut short or damaged; take or copy it again")
+
+
 class JpegStream:
-    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out."""
+    """Bytes in, whole JPEGs out; what lies between them, and what is broken, is left out.
+
+    `broken` counts pictures that began and were not whole.
+    """
 
     def __init__(self) -> None:
         self._data = bytearray()
+        self.broken = 0
 
     def feed(self, chunk: bytes) -> None:
         """Bytes as they come."""
@@ -32,7 +73,26 @@ class JpegStream:
             return None
         picture = bytes(self._data[:end])
         del self._data[:end]
-        return picture if whole else self.next()
+        if whole:
+            return picture
+        self.broken += 1
+        return self.next()
+
+
+def jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height in the frame header of a JPEG; None where there is none before the first scan."""
+    at = 2
+    while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
+        marker = data[at + 1]
+        if marker == 0xFF:
+            at += 1
+            continue
+        if 0xC0 <= marker <= 0xCF and marker not in NO_FRAME:
+            return int.from_bytes(data[at + 7 : at + 9], "big"), int.from_bytes(data[at + 5 : at + 7], "big")
+        if marker in (0xD8, 0xD9, 0xDA):
+            return None
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
 
 
 def whole_jpeg(data: bytes) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from table.errors import InputError
+from table.errors import InputError, said_of
 from table.setup import Setup
 from vision.cameras import CameraLost, other_size
 from vision.frame import Frame, Image
@@ -45,15 +45,28 @@ class Feed(Protocol):
     """A connection to a device; one thread uses it."""
 
     def picture(self) -> Picture:
-        """The next picture; raises CameraLost."""
+        """The next picture; raises CameraLost, or InputError where the camera's pictures cannot be used."""
 
     def close(self) -> None:
         """Let go of the device."""
 
 
+def monotonic_ms() -> int:
+    """Milliseconds of a clock that never goes back and that nobody can set."""
+    return time.monotonic_ns() // 1_000_000
+
+
 def epoch_ms() -> int:
-    """Milliseconds since 1970, UTC."""
-    return round(1000 * time.time())
+    """Milliseconds since 1970, UTC, by the wall clock: it may be wrong, and be set at any time."""
+    return time.time_ns() // 1_000_000
+
+
+class Stamped(NamedTuple):
+    """A picture and when it came, on both clocks."""
+
+    picture: Picture
+    at_ms: int
+    utc_ms: int
 
 
 class LiveCamera:
@@ -62,11 +75,21 @@ class LiveCamera:
     simulated = False
 
     def __init__(
-        self, name: str, connect: Callable[[], Feed], setup: Setup | None, clock: Callable[[], int] = epoch_ms, patience_s: float = PATIENCE_S
+        self,
+        name: str,
+        connect: Callable[[], Feed],
+        setup: Setup | None,
+        clock: Callable[[], int] = monotonic_ms,
+        wall_clock: Callable[[], int] = epoch_ms,
+        patience_s: float = PATIENCE_S,
     ) -> None:
-        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss."""
+        """`connect` reaches the device, or raises CameraLost with the reason; it is called at the first `read` and after each loss.
+
+        `clock` never goes back; `wall_clock` is only for people to read.  Both in ms.
+        """
         self.name = name
-        self._connect, self._clock, self._patience_s = connect, clock, patience_s
+        self._connect, self._patience_s = connect, patience_s
+        self._stamp = lambda picture: Stamped(picture, clock(), wall_clock())
         self._setup = setup
         self._pump: _Pump | None = None
         self._closed = False
@@ -77,17 +100,20 @@ class LiveCamera:
         if self._closed:
             raise ValueError("the camera was closed")
         if self._pump is None:
-            self._pump = _Pump(self._connect(), self._clock)
+            self._pump = _Pump(self._connected(), self._stamp)
         try:
-            (image, focus_dpt), at_ms = self._pump.newest(self._patience_s)
+            (image, focus_dpt), at_ms, utc_ms = self._pump.newest(self._patience_s)
         except CameraLost as error:
             self._drop()
             raise CameraLost(f"{self.name}: {error}") from error
+        except InputError as error:
+            self._drop()
+            raise InputError(f"{self.name}: {error}") from error
         height, width = image.shape[:2]
         if self._setup is not None and (wrong := other_size(width, height, self._setup)):
             self._drop()
             raise InputError(f"{self.name}: {wrong}; calibrate the lens at that size")
-        frame = Frame(self._seq, at_ms, image, focus_dpt)
+        frame = Frame(self._seq, at_ms, image, focus_dpt, utc_ms)
         self._seq += 1
         return frame
 
@@ -95,6 +121,15 @@ class LiveCamera:
         """Let go of the device."""
         self._closed = True
         self._drop()
+
+    def _connected(self) -> Feed:
+        """A feed; a driver that fails in a way of its own has lost the camera too."""
+        try:
+            return self._connect()
+        except (CameraLost, InputError):
+            raise
+        except Exception as error:
+            raise CameraLost(f"{self.name}: {said_of(error)}") from error
 
     def _drop(self) -> None:
         if self._pump is not None:
@@ -105,17 +140,17 @@ class LiveCamera:
 class _Pump:
     """Takes every picture of a feed in a thread of its own and keeps the newest."""
 
-    def __init__(self, feed: Feed, clock: Callable[[], int]) -> None:
-        self._feed, self._clock = feed, clock
+    def __init__(self, feed: Feed, stamp: Callable[[Picture], Stamped]) -> None:
+        self._feed, self._stamp = feed, stamp
         self._changed = threading.Condition()
-        self._newest: tuple[Picture, int] | None = None
-        self._error: CameraLost | None = None
+        self._newest: Stamped | None = None
+        self._error: CameraLost | InputError | None = None
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
-    def newest(self, patience_s: float) -> tuple[Picture, int]:
-        """A picture that was not taken from here before, and the time when it came."""
+    def newest(self, patience_s: float) -> Stamped:
+        """A picture that was not taken from here before; raises CameraLost."""
         with self._changed:
             self._changed.wait_for(lambda: self._newest or self._error, patience_s)
             if self._newest is not None:
@@ -129,18 +164,23 @@ class _Pump:
         self._thread.join(CLOSING_S)
 
     def _run(self) -> None:
-        error = CameraLost("it was closed")
+        error: CameraLost | InputError = CameraLost("it was closed")
         try:
             while not self._stopping:
-                picture, at_ms = self._feed.picture(), self._clock()
+                newest = self._stamp(self._feed.picture())
                 with self._changed:
-                    self._newest = picture, at_ms
+                    self._newest = newest
                     self._changed.notify_all()
-        except CameraLost as lost:
+        except (CameraLost, InputError) as lost:
             error = lost
+        except Exception as failed:  # of a driver: this thread must not end without a word
+            error = CameraLost(said_of(failed))
         finally:
             # Where the device is used is where it is let go: some drivers crash when another thread does.
-            self._feed.close()
+            try:
+                self._feed.close()
+            except Exception as failed:
+                error = CameraLost(f"{error}; it could not be closed ({said_of(failed)})")
             with self._changed:
                 self._error = error
                 self._changed.notify_all()

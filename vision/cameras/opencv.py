@@ -1,11 +1,10 @@
-"""Cameras that OpenCV reads: USB cameras through V4L2, and streams on the network."""
+"""Cameras that OpenCV reads: USB cameras through V4L2."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import cv2
 
@@ -13,10 +12,9 @@ from table.errors import InputError
 from table.setup import Setup
 from vision.cameras import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
+from vision.cameras.orientation import half_turned
 from vision.frame import swapped
 
-TIMEOUT_MS = 5000
-"""A stream that does not answer for so long is lost."""
 LOCKED_AFTER = 30
 """So many pictures a USB camera may focus and expose by itself; then both are locked, so that the table looks the same all evening."""
 USUAL_PX = (1920, 1080)
@@ -28,8 +26,9 @@ V4L2_MANUAL_EXPOSURE = 1
 class CaptureFeed:
     """Pictures of a cv2.VideoCapture."""
 
-    def __init__(self, capture: cv2.VideoCapture, lock: Callable[[cv2.VideoCapture], None] | None = None) -> None:
-        self._capture, self._lock = capture, lock
+    def __init__(self, capture: cv2.VideoCapture, lock: Callable[[cv2.VideoCapture], None] | None = None, turn: bool = False) -> None:
+        """`lock` is called after LOCKED_AFTER pictures; with `turn`, pictures are turned by 180 degrees."""
+        self._capture, self._lock, self._turn = capture, lock, turn
         self._taken = 0
 
     def picture(self) -> Picture:
@@ -40,7 +39,7 @@ class CaptureFeed:
         self._taken += 1
         if self._lock is not None and self._taken == LOCKED_AFTER:
             self._lock(self._capture)
-        return Picture(swapped(image))
+        return Picture(half_turned(swapped(image)) if self._turn else swapped(image))
 
     def close(self) -> None:
         """Let go of the device."""
@@ -65,38 +64,17 @@ def open_v4l2(argument: str, setup: Setup | None) -> LiveCamera:
         capture.set(cv2.CAP_PROP_FRAME_WIDTH, width)
         capture.set(cv2.CAP_PROP_FRAME_HEIGHT, height)
         capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
-        return _opened(capture, f"camera {path}", _lock)
+        check_opened(capture, f"camera {path}")
+        return CaptureFeed(capture, _lock)
 
     return LiveCamera(f"camera {path.name}", connect, setup)
 
 
-def open_stream(argument: str, setup: Setup | None) -> LiveCamera:
-    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it."""
-    url = urlsplit(argument)
-    if url.scheme not in ("http", "https", "rtsp") or not url.hostname:
-        raise InputError(
-            f"camera: stream: expected an address such as stream:http://192.168.1.20:8080/video or stream:rtsp://..., got {_public(argument)!r}"
-        )
-    name = f"stream of {url.hostname}"
-
-    def connect() -> Feed:
-        patience = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, TIMEOUT_MS, cv2.CAP_PROP_READ_TIMEOUT_MSEC, TIMEOUT_MS]
-        return _opened(cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience), name, None)
-
-    return LiveCamera(name, connect, setup)
-
-
-def _public(address: str) -> str:
-    """An address without the password that people put into it."""
-    before, at, after = address.rpartition("@")
-    return f"{before.partition('://')[0]}://...@{after}" if at else address
-
-
-def _opened(capture: cv2.VideoCapture, name: str, lock: Callable[[cv2.VideoCapture], None] | None) -> CaptureFeed:
+def check_opened(capture: cv2.VideoCapture, name: str) -> None:
+    """Raises CameraLost for a device that cannot be opened."""
     if not capture.isOpened():
         capture.release()
         raise CameraLost(f"{name} does not answer; see that it is on, and that no other program uses it")
-    return CaptureFeed(capture, lock)
 
 
 def _lock(capture: cv2.VideoCapture) -> None:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import IO
 
 from table.errors import InputError
-from table.setup import Setup
+from table.setup import Orientation, Setup
 from vision.cameras import CameraLost
-from vision.cameras.files import decode_image
-from vision.cameras.jpeg import JpegStream
 from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
+from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.picamera import USUAL_PX
 
 PROGRAMS = ("rpicam-vid", "libcamera-vid")
@@ -26,24 +25,22 @@ CHUNK = 1 << 16
 class PipeFeed:
     """Pictures from the standard output of a program that writes JPEGs one after the other."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, command: list[str], orientation: Orientation) -> None:
         self._name = Path(command[0]).name
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the feed
         self._program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, bufsize=0)
-        self._stream = JpegStream()
+        self._pictures = MjpegPictures(self._more, orientation)
 
     def picture(self) -> Picture:
         """The next whole picture; raises CameraLost, with the program's last words, where it ends."""
+        return Picture(self._pictures.next())
+
+    def _more(self) -> bytes:
         assert self._program.stdout is not None
-        while (data := self._stream.next()) is None:
-            chunk = self._program.stdout.read(CHUNK)
-            if not chunk:
-                raise CameraLost(self._last_words())
-            self._stream.feed(chunk)
-        try:
-            return Picture(decode_image(data, "camera"))
-        except InputError as error:
-            raise CameraLost(f"it sent a broken picture ({error})") from error
+        chunk = self._program.stdout.read(CHUNK)
+        if not chunk:
+            raise CameraLost(self._last_words())
+        return bytes(chunk)
 
     def close(self) -> None:
         """End the program."""
@@ -73,6 +70,9 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
         options = shlex.split(argument)
     except ValueError as error:
         raise InputError(f"camera: rpicam: expected options of rpicam-vid, got {argument!r} ({error})") from error
+    if options and not options[0].startswith("-"):
+        raise InputError(f"camera: rpicam: expected options of rpicam-vid such as --shutter 8000, got {options[0]!r}")
+    orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         raise InputError("camera: rpicam: expected the program rpicam-vid, which is not installed; on Raspberry Pi OS: sudo apt install rpicam-apps")
@@ -81,6 +81,6 @@ def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
     fixed = ["--codec", "mjpeg", "--quality", str(QUALITY), "--framerate", str(RATE_HZ), "--timeout", "0", "--nopreview", "--flush", "--output", "-"]
 
     def connect() -> Feed:
-        return PipeFeed([program, *size, *fixed, *options])
+        return PipeFeed([program, *size, *fixed, *options], orientation)
 
     return LiveCamera("Raspberry Pi camera", connect, setup)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from table.pieces import COLOURS
 from table.solids import POSES
+from vision.cameras.files import decode_image
 from vision.finder import view_of
+from vision.frame import swapped
 from vision.hypothesis import cast_down
 from vision.photo import FlatView, Photo
 from vision.render import PicturesOf, Renderer
@@ -52,7 +54,7 @@ def photographs(
         layout, limbs = (case.layout, case.limbs) if k == 0 else (random_layout(setup, rng), ())
         scene = Scene(case.stage, tuple(replace(place.piece, **made_of) for place in layout.placed), limbs, layout.slabs)
         _, packed = cv2.imencode(".jpg", renderer.picture(scene, rng), [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
-        yield Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup), layout, scene
+        yield Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup), layout, scene
 
 
 def _arms(scene: Scene, photo: Photo, view: FlatView) -> NDArray[np.uint8]:

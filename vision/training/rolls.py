@@ -14,10 +14,12 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from table.setup import DiceCorner, Setup
+from vision.cameras.files import decode_image
 from vision.dice import maybe_flat
 from vision.dice_cube import Cube
 from vision.dice_look import crop
 from vision.dice_view import TopView
+from vision.frame import swapped
 from vision.photo import Photo
 from vision.render import Renderer
 from vision.scene import Rgb, Scene, SceneDie
@@ -76,7 +78,7 @@ def rolls(seed: int) -> Iterator[Roll]:
         assert setup.dice_corner is not None
         dice, flat = _thrown(setup, setup.dice_corner, rng)
         _, packed = cv2.imencode(".jpg", renderer.picture(Scene(case.stage, dice=dice), rng), [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
-        photo = Photo(np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8), camera, setup)
+        photo = Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup)
         cubes, _, view = maybe_flat(photo, setup.dice_corner)
         for cube in cubes:
             if (pips := _pips_at(cube, flat)) is not None:

@@ -22,8 +22,9 @@ from table.pieces import COLOURS, PieceSet, PieceSize, load_piece_set
 from table.setup import Fiducials, Game, Lens, Setup
 from table.solids import POSES, Array, Pose, Solid, lying, upright
 from vision.camera import project
+from vision.cameras.files import decode_image
 from vision.finder import STEPS_A_BASE, relative
-from vision.frame import Image
+from vision.frame import Image, swapped
 from vision.hypothesis import cast_down
 from vision.render import Pictures, Renderer
 from vision.scene import ALBEDO, ALWAYS_OPAQUE, SKINS, SLEEVES, Limb, Rgb, Scene, ScenePiece, Slab, Stage, look_at, reaching_arm
@@ -186,7 +187,7 @@ class Table:
         """A photograph of what lies there now."""
         picture = self.renderer.picture(Scene(self.stage, self._pieces(), self.limbs, self.discs), self.rng)
         _, packed = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, int(self.rng.integers(70, 97))])
-        return np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
+        return swapped(decode_image(packed.tobytes(), "a drawn picture"))
 
     def sheet(self, picture: Image) -> Sheet:
         """The sheet cut from a photograph of what lies there now."""

@@ -32,7 +32,7 @@ function listen() {
     const now = JSON.parse(event.data);
     heard();
     show(now.frame_seq);
-    const words = now.status + now.said + now.moved + now.pointed.question + now.pointed.label;
+    const words = now.status + now.said + now.moved + now.trouble + now.pointed.question + now.pointed.label;
     if (words !== status || performance.now() - drawnAt > IDLE_MS) {
       status = words;
       drawnAt = performance.now();

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from engines import GAMES
 from engines.errors import InvalidNotation
 from engines.icefloe import RULINGS, State, legal_moves, outcome, parse_move, play, start, state_document, violation
 from engines.icefloe.state import hidden
@@ -101,3 +102,48 @@ def test_rulings_cite_and_explain():
 def test_text_is_no_move():
     with pytest.raises(AssertionError, match="unreachable"):
         violation(State.parse(GOOD_STATE), "done red")
+
+
+def test_who_has_a_hidden_vote_is_said_by_the_votes_and_not_by_a_phase():
+    """The last player still moves: votes on the value may be set already, and are hidden."""
+    game, state = GAMES["icefloe"], GAMES["icefloe"].start(("red", "blue", "yellow"), {})
+    while not state.last_to_move:
+        state = play(state, next(iter(legal_moves(state))))
+    assert (state.phase, game.hidden_voters(state)) == ("move", ())
+    state = play(state, parse_move("vote blue 4"))
+    assert (state.phase, game.hidden_voters(state)) == ("move", ("blue",))
+    while state.phase == "move":
+        state = play(state, next(move for move in legal_moves(state) if ":" in str(move)))
+    state = play(state, parse_move("vote red 3"))
+    assert (state.phase, game.hidden_voters(state)) == ("vote", ("red", "blue"))
+    state = play(state, parse_move("vote yellow 3"))
+    assert (state.phase, game.hidden_voters(state)) == ("coins", ())
+
+
+@pytest.mark.parametrize(
+    ("said", "voter"),
+    [
+        ({"player": "red", "vote_value": "4"}, "red"),
+        ({"player": "red", "vote_suit": "S"}, "red"),
+        ({"player": "red", "vote_value": "nonsense", "more": 1}, "red"),
+        ({"player": ["red"], "vote_value": "4"}, None),
+        ({"player": "red", "coin": 2, "to": "blue"}, None),
+        ({"player": "red", "penalty": True}, None),
+    ],
+)
+def test_what_is_heard_says_whose_secret_vote_it_is(said, voter):
+    assert GAMES["icefloe"].secret_voter(said) == voter
+
+
+def test_moves_say_whose_secret_vote_they_are():
+    moves = map(parse_move, ("vote red 4", "vote blue S", "done red", "ES:b3-c1"))
+    assert list(map(GAMES["icefloe"].secret_voter, moves)) == ["red", "blue", None, None]
+
+
+def test_a_vote_of_the_wrong_kind_is_refused_without_saying_what_it_was():
+    game, state = GAMES["icefloe"], GAMES["icefloe"].start(("red", "blue", "yellow"), {})
+    while state.phase != "vote":
+        state = play(state, next(iter(legal_moves(state))))
+    said = {choice: game.hear(state, {"player": "red", "vote_suit": choice}).said for choice in "SMCA"}
+    assert len(set(said.values())) == 1
+    assert "Red cannot vote for that now." in said["S"]

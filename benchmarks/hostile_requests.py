@@ -1,0 +1,207 @@
+"""Send hostile requests to all pages over sockets: `python -m benchmarks.hostile_requests`.
+
+No answer may be 5xx (but 503 and 507, which say what is short), and nothing may be logged as a mistake.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import numpy as np
+from flask import Flask
+
+import engines
+from benchmarks import pages
+from benchmarks.hostile import Hostile, hostile_requests
+from referee.events import SessionStarted
+from referee.guides import CornersGuide, LensGuide
+from referee.log import Log
+from referee.loop import Referee
+from referee.preparing import Preparing
+from referee.ruler import Ruler
+from referee.session import Session
+from referee.setting_up import SettingUp
+from referee.simulated_table import demo_setup
+from referee.story import Stories
+from vision.cameras import open_camera
+from vision.watch import Watch
+from webui import create_app, create_corners_app, create_later_app, create_lens_app, create_ruler_app, create_set_up_app
+from webui.access import Access
+from webui.codes import Codes
+from webui.serve import listen, serving
+
+COUNT, CLIENTS, PATIENCE_S = 20_000, 6, 60.0
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+EXCUSED = (503, 507)
+"""Answers that say what is short: pictures and streams, the disk."""
+
+
+@dataclass
+class Outcome:
+    """What came of some requests: answers by status (0: none), those that were mistakes of the
+    panel, and what was logged as one.
+    """
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    mistakes: list[str] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+
+    def count(self, status: int, asked: Hostile) -> None:
+        """An answer came."""
+        self.statuses[status] += 1
+        if status >= 500 and status not in EXCUSED:
+            self.mistakes.append(
+                f"{status} {asked.method} {asked.target[:200]!r} {asked.headers!r:.400} {asked.body[:200]!r}"
+            )
+
+
+class Mistakes(logging.Handler):
+    """Keeps what is logged with an exception, or as an error."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(logging.WARNING)
+        self._outcome = outcome
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info or record.levelno >= logging.ERROR:
+            self._outcome.logged.append(self.format(record))
+
+
+def ask(address: tuple[str, int], asked: Hostile, source: str) -> int:
+    """The status of the answer over a socket, read to its end (of a stream the beginning); 0 where
+    there is none.
+    """
+    with socket.create_connection(address, PATIENCE_S, (source, 0)) as connection:
+        try:
+            connection.sendall(asked.written())
+            connection.shutdown(socket.SHUT_WR)
+            answer = b""
+            while part := connection.recv(65536):
+                answer = (answer + part).removeprefix(CONTINUE)[:2000]
+                if b"text/event-stream" in answer or len(answer) == 2000:
+                    break
+        except TimeoutError:
+            raise
+        except OSError:  # hung up
+            return 0
+    words = answer.split(None, 2)
+    return int(words[1]) if len(words) > 1 and words[0].startswith(b"HTTP/") else 0
+
+
+@contextmanager
+def applications() -> Iterator[dict[str, Flask]]:
+    """All that has pages: panels of every game on real sessions, sessions to look back on, a ruler,
+    calibrations, a set-up.
+    """
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        boule, frame = stack.enter_context(pages.game(3))
+        apps = {"ice_boule": boule}
+        log = stack.enter_context(Log(folder / "rinkside.log"))
+        players = {
+            "icebreaker": ("red", "black"),
+            "zamboni_wars": ("yellow", "red", "blue", "green"),
+        }
+        for game in engines.GAMES:
+            session = Session.begin(
+                log, SessionStarted(game=game, players=players.get(game, ("red", "black", "blue")))
+            )
+            stack.callback(session.close)
+            live = Referee(pages.Film(frame, frame), demo_setup(), Watch(), session)
+            apps[f"{game}, real session"] = create_app(session, live, stories=Stories(log.path))
+        apps["sessions"] = create_later_app(Stories(log.path))
+        apps["lens"] = create_lens_app(LensGuide())
+        cards = np.array(
+            [
+                [[x, y], [x + 90, y], [x + 90, y + 90], [x, y + 90]]
+                for x, y in ((60, 60), (900, 60), (900, 600), (60, 600))
+            ],
+            float,
+        )
+        apps["corners"] = create_corners_app(CornersGuide(frame.image, cards))
+        ruler = Ruler(pages.Film(frame, frame), demo_setup(), Watch())
+        ruler.run()
+        apps["ruler"] = create_ruler_app(ruler)
+        table = Preparing(
+            demo_setup(), folder / "table.json", lambda setup: open_camera("simulated:3", setup)
+        )
+        apps["set-up"] = create_set_up_app(SettingUp(pages._never), table, Access(Codes()))
+        yield apps
+
+
+def attack(count: int, seed: int = 1) -> Outcome:
+    """Send so many hostile requests over sockets of loopback, to all applications in turn."""
+    outcome, lock = Outcome(), threading.Lock()
+    handler = Mistakes(outcome)
+    logging.getLogger().addHandler(handler)
+    thread_hook = threading.excepthook
+    threading.excepthook = lambda failed: outcome.logged.append(
+        f"{failed.thread}: {failed.exc_value!r}"
+    )
+    try:
+        with applications() as apps, ExitStack() as stack:
+            sources, addresses = [], []
+            for number, app in enumerate(apps.values()):
+                listening = stack.enter_context(listen(port=0))
+                stack.enter_context(serving(app, listening))
+                addresses.append(listening.getsockname())
+                sources.append(hostile_requests(app, random.Random(f"{seed} {number}")))
+            numbers = iter(range(count))
+
+            def work(client: int) -> None:
+                while True:
+                    with lock:
+                        number = next(numbers, None)
+                        if number is None:
+                            return
+                        asked = next(sources[number % len(sources)])
+                    status = ask(
+                        addresses[number % len(addresses)],
+                        asked,
+                        f"127.0.{client + 1}.{number // 50 % 250 + 1}",
+                    )
+                    with lock:
+                        outcome.count(status, asked)
+
+            clients = [threading.Thread(target=work, args=(client,)) for client in range(CLIENTS)]
+            for one in clients:
+                one.start()
+            for one in clients:
+                one.join()
+    finally:
+        threading.excepthook = thread_hook
+        logging.getLogger().removeHandler(handler)
+    return outcome
+
+
+@click.command()
+@click.option("--count", default=COUNT, show_default=True, help="How many requests.")
+@click.option("--seed", default=1, show_default=True)
+def main(count: int, seed: int) -> None:
+    """Send hostile requests to all pages over sockets, and fail where one was answered with a
+    mistake of the panel's.
+    """
+    begun = time.monotonic()
+    outcome = attack(count, seed)
+    for status, number in sorted(outcome.statuses.items()):
+        click.echo(f"{status or 'no answer'}: {number}")
+    for line in [*outcome.mistakes[:10], *outcome.logged[:10]]:
+        click.echo(line, err=True)
+    said = f"{len(outcome.mistakes)} answers of 5xx and {len(outcome.logged)} mistakes logged in {sum(outcome.statuses.values())} requests"
+    click.echo(f"{said}, {time.monotonic() - begun:.0f} s")
+    raise SystemExit(1 if outcome.mistakes or outcome.logged else 0)
+
+
+if __name__ == "__main__":
+    main()

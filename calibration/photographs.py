@@ -1,0 +1,47 @@
+"""Photographs of a folder that are decoded when they are looked at, so that as many as people like take the memory of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import overload
+
+from table.setup import Orientation
+from vision.cameras.files import read_pixels
+from vision.frame import Image
+
+
+class Photographs(Mapping[str, Image]):
+    """Photographs by name, R-G-B (h, w, 3), in the order given; each is read anew every time, and raises InputError as `read_pixels` does."""
+
+    def __init__(self, paths: Sequence[Path], orientation: Orientation = "sensor") -> None:
+        self._orientation: Orientation = orientation
+        self._paths = {path.name: path for path in paths}
+
+    def __getitem__(self, name: str) -> Image:
+        return read_pixels(self._paths[name], self._orientation)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+class Chosen(Sequence[Image]):
+    """Some of the pictures of a mapping, in the order of `names`, taken from it when they are looked at."""
+
+    def __init__(self, frames: Mapping[str, Image], names: Sequence[str]) -> None:
+        self._frames, self._names = frames, tuple(names)
+
+    @overload
+    def __getitem__(self, index: int) -> Image: ...
+    @overload
+    def __getitem__(self, index: slice) -> Chosen: ...
+    def __getitem__(self, index: int | slice) -> Image | Chosen:
+        if isinstance(index, slice):
+            return Chosen(self._frames, self._names[index])
+        return self._frames[self._names[index]]
+
+    def __len__(self) -> int:
+        return len(self._names)

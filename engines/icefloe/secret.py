@@ -1,0 +1,35 @@
+"""Whose votes are secret: cast, and shown to nobody before all votes are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engines.icefloe.moves import Move, Vote
+from engines.icefloe.state import HIDDEN, State, hidden
+
+VOTES = ("vote_value", "vote_suit")
+"""Keys of what is heard that make it a vote."""
+
+
+def hidden_voters(state: State) -> tuple[str, ...]:
+    """Players who have cast a vote that is still hidden, in turn order; on the value that may be
+    before the phase is `vote`.
+    """
+    return tuple(
+        player
+        for player, vote in zip(state.players, hidden(state).votes, strict=True)
+        if vote == HIDDEN
+    )
+
+
+def secret_voter(spoken: Move | Mapping[str, Any]) -> str | None:
+    """The player whose vote a move, or something that is heard, casts.  Every vote is secret when
+    it is cast.
+    """
+    if isinstance(spoken, Vote):
+        return spoken.player
+    if isinstance(spoken, Mapping) and any(key in spoken for key in VOTES):
+        player = spoken.get("player")
+        return player if isinstance(player, str) else None
+    return None

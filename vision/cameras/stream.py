@@ -1,0 +1,226 @@
+"""Cameras on the network: MJPEG over HTTP, read here; RTSP and films over HTTP, read by OpenCV.
+
+MJPEG is read here because OpenCV says neither why there are no pictures nor that one is damaged.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from http.client import HTTPException, HTTPResponse
+from urllib import request
+from urllib.error import HTTPError, URLError
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+import cv2
+
+from table.errors import InputError
+from table.setup import Orientation, Setup
+from vision.cameras import CameraLost, is_unicode
+from vision.cameras.live import Feed, LiveCamera, Picture
+from vision.cameras.mjpeg import MjpegPictures
+from vision.cameras.opencv import CaptureFeed, check_opened
+from vision.cameras.video import take_unturned
+
+TIMEOUT_S = 4.0
+"""A stream that does not answer for so long is lost; less than a live camera is waited for, so that the reason is the stream's own."""
+CHUNK = 1 << 16
+MJPEG_TYPES = ("", "multipart/x-mixed-replace", "multipart/mixed", "image/jpeg", "image/jpg", "video/x-motion-jpeg")
+TEXT_TYPES = re.compile(r"text/|application/(json|xml|xhtml\+xml|javascript)")
+USUAL = "the camera's app or manual says where its stream is, often /video or /stream"
+RTSP_PORT = 554
+
+
+class HttpFeed:
+    """The pictures of an MJPEG stream."""
+
+    def __init__(self, response: HTTPResponse, orientation: Orientation) -> None:
+        self._response = response
+        self._pictures = MjpegPictures(self._more, orientation)
+        self._taken = 0
+
+    def picture(self) -> Picture:
+        """The next whole picture; raises CameraLost."""
+        image = self._pictures.next()
+        self._taken += 1
+        return Picture(image)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._response.close()
+
+    def _more(self) -> bytes:
+        try:
+            data = self._response.read1(CHUNK)
+        except TimeoutError as error:
+            raise CameraLost(f"it sent nothing for {TIMEOUT_S:g} s; see that the camera is on and its app in front") from error
+        except (OSError, HTTPException) as error:
+            raise CameraLost(f"its connection broke ({error})") from error
+        if not data and self._taken == 1 and _content_type(self._response).startswith("image/"):
+            raise CameraLost(f"it sent one picture and ended: this is the address of single pictures, not of a stream; {USUAL}")
+        if not data:
+            raise CameraLost("it ended" if self._taken else f"it ended without a picture; {USUAL}")
+        return data
+
+
+def open_camera(argument: str, setup: Setup | None) -> LiveCamera:
+    """`stream:URL`: MJPEG over HTTP, or RTSP, as phones and network cameras send it; raises InputError for what is no address."""
+    url = _parsed(argument)
+    name = f"stream of {url.hostname}"
+    orientation: Orientation = setup.camera.orientation if setup is not None else "sensor"
+
+    def by_opencv() -> Feed:
+        patience = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, round(1000 * TIMEOUT_S), cv2.CAP_PROP_READ_TIMEOUT_MSEC, round(1000 * TIMEOUT_S)]
+        capture = cv2.VideoCapture(argument, cv2.CAP_FFMPEG, patience)
+        if not capture.isOpened() and url.scheme == "rtsp":
+            capture.release()
+            raise CameraLost(f"{name}: {_why_no_rtsp(url)}")
+        check_opened(capture, name)
+        return CaptureFeed(capture, turn=take_unturned(capture, False, orientation, name))
+
+    def connect() -> Feed:
+        if url.scheme == "rtsp":
+            return by_opencv()
+        response = _answer(url, name)
+        kind = _content_type(response)
+        if kind in MJPEG_TYPES:
+            return HttpFeed(response, orientation)
+        response.close()
+        if TEXT_TYPES.match(kind):
+            got = "a web page" if "html" in kind else f"text ({kind})"
+            raise CameraLost(f"{name}: expected a stream of JPEGs (MJPEG) at {url.path or '/'}, got {got}; {USUAL}")
+        return by_opencv()
+
+    return LiveCamera(name, connect, setup)
+
+
+def _parsed(address: str) -> SplitResult:
+    """The parts of an address; raises InputError, without showing a password."""
+    try:
+        url = urlsplit(address)
+        fits = url.scheme in ("http", "https", "rtsp") and bool(url.hostname) and (url.port is None or url.port > 0)
+        fits = fits and is_unicode(address) and address.isprintable() and bool(str(url.hostname).encode("idna"))
+    except ValueError:
+        fits = False
+    if not fits:
+        usual = "stream:http://192.168.1.20:8080/video or stream:rtsp://..."
+        raise InputError(f"camera: stream: expected an address such as {usual}, got {_public(address)!r}")
+    return url
+
+
+def _public(address: str) -> str:
+    """An address without the password that people put into it."""
+    before, at, after = address.rpartition("@")
+    return f"{before.partition('://')[0]}://...@{after}" if at else address
+
+
+def _answer(url: SplitResult, name: str) -> HTTPResponse:
+    """What the camera answers; raises CameraLost with the reason why that is no stream."""
+    host = f"[{url.hostname}]" if ":" in str(url.hostname) else str(url.hostname)
+    place = host if url.port is None else f"{host}:{url.port}"
+    path = quote(url.path or "/", safe="/%:=&?~+!$,;'@()*") + (f"?{quote(url.query, safe='/%:=&?~+!$,;@()*')}" if url.query else "")
+    address = f"{url.scheme}://{place}{path}"
+    try:
+        response = _opener(url, address).open(address, timeout=TIMEOUT_S)
+    except HTTPError as error:
+        error.close()
+        raise CameraLost(f"{name}: {_refusal(error.code, url)}") from error
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        raise CameraLost(f"{name}: {_why(error, url)}") from error
+    assert isinstance(response, HTTPResponse)
+    return response
+
+
+class _Closing(request.BaseHandler):
+    """Lets go of an answer that asks for a password before it is asked again with one, which urllib forgets."""
+
+    handler_order = 480  # before those that ask again
+
+    def http_error_401(self, _request: object, answer: HTTPResponse, *_words: object) -> None:
+        """Nothing is answered here: the next handler does."""
+        answer.close()
+
+
+def _opener(url: SplitResult, address: str) -> request.OpenerDirector:
+    """What opens HTTP and nothing else, straight and not by a proxy: a camera is on the same network."""
+    opener = request.OpenerDirector()
+    handlers: list[request.BaseHandler] = [
+        request.HTTPHandler(),
+        request.HTTPSHandler(),
+        request.HTTPRedirectHandler(),
+        request.HTTPDefaultErrorHandler(),
+        request.HTTPErrorProcessor(),
+        request.UnknownHandler(),
+    ]
+    if url.username is not None:
+        passwords = request.HTTPPasswordMgrWithDefaultRealm()
+        passwords.add_password(None, address, unquote(url.username), unquote(url.password or ""))
+        handlers += [_Closing(), request.HTTPBasicAuthHandler(passwords), request.HTTPDigestAuthHandler(passwords)]
+    for handler in handlers:
+        opener.add_handler(handler)
+    return opener
+
+
+def _content_type(response: HTTPResponse) -> str:
+    """Without its parameters; empty where none is told."""
+    return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def _refusal(code: int, url: SplitResult) -> str:
+    """What a status of HTTP or RTSP means for a camera, and what to do."""
+    path = url.path or "/"
+    if code in (401, 407):
+        if url.username is not None:
+            return f"the camera does not accept the name and password ({code}); check them"
+        return f"the camera wants a name and a password ({code}); put them before its address: stream:{url.scheme}://NAME:PASSWORD@{url.hostname}/..."
+    if code in (404, 410):
+        return f"the camera has nothing at {path} ({code}); {USUAL}"
+    if code == 403:
+        return f"the camera forbids {path} ({code}); see in its settings who may look"
+    if code >= 500:
+        return f"the camera has an error of its own ({code}); restart it or its app"
+    return f"expected a stream at {path}, got status {code}; {USUAL}"
+
+
+def _why(error: Exception, url: SplitResult) -> str:
+    """Why there is no answer, and what to do."""
+    reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
+    port = url.port or {"http": 80, "https": 443}.get(url.scheme, RTSP_PORT)
+    match reason:
+        case ssl.SSLCertVerificationError():
+            advice = "put its certificate into a file that SSL_CERT_FILE names, or use http:// at home"
+            return f"the camera's certificate is not trusted ({reason.verify_message}); {advice}"
+        case ssl.SSLError():
+            return f"no TLS at port {port} ({reason.reason or 'it failed'}); try http:// instead of https://"
+        case socket.gaierror():
+            return f"no camera has the name {url.hostname}; check it, or use the camera's number such as 192.168.1.20"
+        case ConnectionRefusedError():
+            return f"nothing answers at port {port}; start the camera's app and check the port"
+        case TimeoutError():
+            return f"the camera does not answer within {TIMEOUT_S:g} s; see that it is on and in the same network"
+        case ConnectionError() | HTTPException():
+            return f"what answers at port {port} speaks no {url.scheme.upper()}; check the port"
+        case ValueError():
+            return "the camera wants a login of a kind that is not known here; allow Basic or Digest in its settings"
+        case OSError():
+            return f"the camera cannot be reached ({reason.strerror or reason}); see that it is on and in the same network"
+        case _:
+            return f"the camera cannot be reached ({reason})"
+
+
+def _why_no_rtsp(url: SplitResult) -> str:
+    """Why OpenCV got no pictures by RTSP: asked once more in plain words (RFC 2326, 10.2)."""
+    host = f"[{url.hostname}]" if ":" in str(url.hostname) else url.hostname
+    port = url.port or RTSP_PORT
+    question = f"DESCRIBE rtsp://{host}:{port}{quote(url.path, safe='/%:=&~+')} RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n"
+    try:
+        with socket.create_connection((str(url.hostname), port), TIMEOUT_S) as connection:
+            connection.sendall(question.encode())
+            answer = connection.recv(CHUNK)
+    except OSError as error:
+        return _why(error, url)
+    status = re.match(rb"RTSP/1\.\d (\d{3})", answer)
+    if status is None:
+        return f"what answers at port {port} speaks no RTSP; check the port"
+    return "the camera answers, but sends no pictures that can be read" if status[1] == b"200" else _refusal(int(status[1]), url)

@@ -1,0 +1,32 @@
+"""Addresses of clients, as far as limits are concerned."""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+def client_of(address: str) -> str:
+    """Who an address counts as: an IPv4 address for itself, also written as IPv6; of IPv6 the /64
+    network, whose addresses one machine can all have.
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return (
+                str(ipaddress.ip_network((found, 64), strict=False))
+                if not found.is_loopback
+                else str(found)
+            )
+        found = found.ipv4_mapped
+    return str(found)
+
+
+def is_this_machine(address: str) -> bool:
+    """Is it a loopback address, and so a program of this machine, such as a reverse proxy?"""
+    try:
+        return ipaddress.ip_address(client_of(address)).is_loopback
+    except ValueError:
+        return False
