@@ -34,9 +34,13 @@ class Accepted(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused(_Verdict):
-    """Something happened that the rules forbid; the state stays.  `tried` is the move as far as it can be written."""
+    """Something happened that the rules forbid; `tried` is the move as far as it can be written.
+
+    `stands` are the moves that count all the same: what a throw moved that is made again.  Without them the state stays.
+    """
 
     tried: tuple[str, ...] = ()
+    stands: tuple[str, ...] = ()
 
 
 class Choice(NamedTuple):
@@ -122,6 +126,7 @@ def nothing_measured(_state: Any, _seen: Observation) -> dict[str, Any]:
     return {}
 
 
-def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any]) -> Refused:
+def refusal(violation: Violation, player: str | None, tried: tuple[str, ...], evidence: dict[str, Any], stands: tuple[str, ...] = ()) -> Refused:
     """The verdict for a move that the rules forbid."""
-    return Refused(code=violation.code, said=violation.said, rests_on=violation.clause, player=player, tried=tried, evidence=evidence)
+    common: dict[str, Any] = {"code": violation.code, "said": violation.said, "rests_on": violation.clause}
+    return Refused(player=player, tried=tried, stands=stands, evidence=evidence, **common)

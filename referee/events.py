@@ -15,7 +15,7 @@ from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
 
-SCHEMA = 6
+SCHEMA = 7
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -66,7 +66,8 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
 class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
     """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no observation.
 
-    `moves` are those that were played (accepted) or tried (refused).  `state` is the engine's state document after
+    `moves` are those that were played (accepted) or tried (refused); `stands` are those that count although the act is
+    refused (since version 7).  `state` is the engine's state document after
     the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
     that it rests on is the record's frame.
     """
@@ -77,9 +78,15 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
     rests_on: str = ""
     player: str | None = None
     moves: tuple[str, ...] = ()
+    stands: tuple[str, ...] = ()
     evidence: dict[str, Any] = {}
     state: dict[str, Any] = {}
     observation: dict[str, Any] | None = None
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The moves that this ruling adds to the game."""
+        return self.moves if self.verdict == "accepted" else self.stands
 
 
 class Noted(Fact, frozen=True, kw_only=True, tag="noted"):

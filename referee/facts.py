@@ -23,7 +23,7 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
         case Accepted():
             return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
         case Refused():
-            return Ruled(verdict="refused", moves=verdict.tried, observation=observation, **common)
+            return Ruled(verdict="refused", moves=verdict.tried, stands=verdict.stands, observation=observation, **common)
         case CannotSee():
             return Ruled(verdict="cannot_see", observation=observation, **common)
         case OutOfSync():

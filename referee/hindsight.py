@@ -225,7 +225,8 @@ def _different(stories: Iterable[_Story]) -> list[_Story]:
 
 
 def _accepted(event: Event) -> bool:
-    return isinstance(event, Ruled) and event.verdict == "accepted"
+    """Was it ruled that something happened that counts: an act that is legal, or what a throw moved that is made again?"""
+    return isinstance(event, Ruled) and (event.verdict == "accepted" or bool(event.stands))
 
 
 def _counts(heard: Event) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engines import ice_storm
-from engines.ice_storm.moves import Capture, Throw
+from engines.ice_storm.moves import Capture, Throw, Void
 from referee.events import Asked, Record, Ruled
 from referee.ledger import Ledger
 from referee.played import SAME_MM, Thrown
@@ -70,7 +70,7 @@ def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
             target = f"{move.colour}{move.number or ''}"
             lines = [str(shot) for shot in ice_storm.shots(state) if shot.target == target and shot.certain]
             found.append(Hit(seq, at_ms, str(state.attacker), target, lines[0].partition(":")[0] if lines else "fire"))
-        elif isinstance(move, Throw):
+        elif isinstance(move, Throw | Void):
             off = [change.name for change in move.changes if change.place is None and not change.name.startswith(move.player)]
             found += [Hit(seq, at_ms, move.player, name, "knocked off the board") for name in off]
         state = ledger.engine.play(state, move)

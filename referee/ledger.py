@@ -193,7 +193,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
             return replace(begun, paused=now.paused, earlier=_put_away(ledger))
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq}, in_doubt=event.verdict in ("cannot_see", "out_of_sync"))
-            return _count(ruled, Standing(record.seq, record.seq, event.moves)) if event.verdict == "accepted" else ruled
+            counts = event.verdict == "accepted" or event.stands
+            return _count(ruled, Standing(record.seq, record.seq, event.counted)) if counts else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
             return _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret)) if event.moves else noted

@@ -318,7 +318,7 @@ class Referee:
                 return
             self._ruled_on.keep(record.seq, table)
             self._live.fail("")
-        if isinstance(verdict, Unsettled | Ambiguous | Refused):
+        if isinstance(verdict, Unsettled | Ambiguous) or (isinstance(verdict, Refused) and not verdict.stands):
             self._hindsight.keep(settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)

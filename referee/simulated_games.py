@@ -37,7 +37,7 @@ SET_UPS = 2
 
 Bodies = Mapping[str, Body]
 """Pieces, counters and tiles on the table, by names of the game's own; what has not been touched is the same object."""
-Ruling = Literal["accepted", "refused", "out_of_sync", "heard"]
+Ruling = Literal["accepted", "refused", "again", "out_of_sync", "heard"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Act:
     """What somebody does, and what the referee has to make of it.
 
     `bodies` is the table afterwards; `said` is told instead of anything being done.  `moves` are played or, where they are
-    refused, tried; empty for what is no move.  `code` is empty where any will do.  What is `heard` counts, announced or only noted.
+    refused, tried; empty for what is no move.  `code` is empty where any will do.  What is `heard` counts, announced or only noted;
+    what is done `again` is refused, but what it moved counts.
     `typed` is what people say where the camera did not see it.
     """
 
@@ -60,7 +61,7 @@ class Act:
     @property
     def lawful(self) -> bool:
         """Does it count?"""
-        return self.ruling in ("accepted", "heard")
+        return self.ruling in ("accepted", "again", "heard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +279,27 @@ class Players:
         if question is None or not isinstance(question.event, Asked):
             return
         choices = question.event.choices
-        label = next((choice.label for choice in choices if truth and choice.moves == truth), None)
+        label = next((choice.label for choice in choices if truth and self._come_to_the_same(choice.moves, truth)), None)
         label = label or next((choice.label for choice in choices if not choice.moves and choice.holds == holds), None)
         label = label or next((choice.label for choice in choices if not choice.moves), None)
         if label is not None:
             self._people.say(Answer(question=question.seq, label=label, decided_by=WHO))
+
+    def _come_to_the_same(self, moves: tuple[str, ...], truth: tuple[str, ...]) -> bool:
+        """Do moves lead to what truly happened?  Pieces that look alike may have each other's numbers."""
+        if moves == truth or not moves:
+            return moves == truth
+        try:
+            after, true_after = (self._played(each) for each in (moves, truth))
+        except ValueError:
+            return False
+        return self._play.same(after, true_after)
+
+    def _played(self, moves: tuple[str, ...]) -> Any:
+        state = self._session.ledger.state
+        for move in moves:
+            state = self._play.engine.play(state, self._play.engine.parse_move(move))
+        return state
 
 
 def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
@@ -303,6 +320,7 @@ def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["righ
     if len(told) > 1 or not isinstance(event, Ruled | Noted):
         return "wrong"
     ruling = "heard" if act.ruling == "heard" and (isinstance(event, Noted) or event.verdict == "accepted") else getattr(event, "verdict", "noted")
+    ruling = "again" if isinstance(event, Ruled) and event.stands else ruling
     named, played = act.code in ("", event.code), act.moves == event.moves
     as_told = (named or played) if act.lawful else named and (played or not act.moves)  # what was asked before has the code of the question
     return "right" if stands and ruling == act.ruling and as_told else "wrong"

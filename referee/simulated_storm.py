@@ -11,7 +11,7 @@ import numpy as np
 
 from engines import ice_storm as engine
 from engines.ice_storm.fire import captures
-from engines.ice_storm.moves import LEANING, Capture, Change, Throw
+from engines.ice_storm.moves import LEANING, Capture, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
@@ -35,8 +35,12 @@ EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
 """Throws on the board lie so far inside it, wasted ones so far beyond it."""
 LEANING_MM = 4.0
 """Pieces that lean lie so far inside the board."""
-KNOCKED_MM = (8.0, 30.0)
-WASTES, KNOCKS = 0.12, 0.15
+NEAR_MM = 30.0
+"""Half of the knocked pieces end about so near to where they lay; the others anywhere on the board."""
+MOVED_MM = 8.0
+"""A knocked piece is carried at least so far."""
+WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
+"""Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces that leave the board, and most at once."""
 TRIES = 400
 
 
@@ -49,7 +53,7 @@ class StormPlay:
         board = setup.board
         assert isinstance(board, Chessboard), "Ice Storm is played on a chessboard"
         self._rng, self._chance, self._board, self._setup = rng, Random(int(rng.integers(1 << 30))), board, setup
-        self._thrower, self._named = Thrower(setup, rng), 0
+        self._thrower, self._named, self._leaning = Thrower(setup, rng), 0, ""
 
     def begin(self, _state: State) -> None:
         """The board begins empty."""
@@ -60,16 +64,21 @@ class StormPlay:
             target = self._chance.choice(list(captures(state.pieces, str(state.attacker))))
             taken = without(bodies, self._name(bodies, target))
             return Act("shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),))
-        player, changes = state.next, []
+        player, changes = state.next, list[Change]()
         first = state.thrown == 0 or state.round_over
-        bodies = {} if first else bodies
+        bodies = {} if first else without(bodies, self._leaning)
         if not first and self._chance.random() < WASTES:
             return self._wasted(player, bodies)
-        if not first and self._chance.random() < KNOCKS and (knocked := self._knocked(bodies, self._chance.choice(state.pieces))):
-            bodies, change = knocked
-            changes.append(change)
+        if not first and state.pieces and self._chance.random() < KNOCKS:
+            bodies, changes = self._knocks(state, bodies)
+            if changes and self._chance.random() < LEANS and (leaning := self._leaned(state, bodies)):
+                stands = Void(player, tuple(changes))
+                return Act("leaning throw that knocks", leaning, "again", "storm.throw.leaning", (str(stands),))
         piece, place = self._rest(player, bodies)
-        return Act("throw", {**bodies, self._new(player): piece}, "accepted", THROW, (str(Throw(player, place, tuple(changes))),))
+        # Pieces of one colour look alike: an own one that is knocked off may as well be the one that was thrown.
+        alike = any(change.place is None and change.name.startswith(player) for change in changes)
+        move = Throw(player, place, tuple(changes))
+        return Act("throw", {**bodies, self._new(player): piece}, "accepted", "" if alike else THROW, (str(move),))
 
     def _wasted(self, player: str, bodies: Bodies) -> Act:
         """A throw that is off the board: it lies beside it, or rolled away, and the player says so."""
@@ -80,7 +89,7 @@ class StormPlay:
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
-        if state.round_over or state.thrown == 0 or not state.pieces:
+        if state.round_over or state.thrown == 0 or not state.pieces or self._leaning in bodies:
             return None
         throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
         shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
@@ -110,8 +119,19 @@ class StormPlay:
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
         """The thrown piece leans on another, and is on the board as a whole: what lies partly off it is wasted, however it leans."""
+        if (leaning := self._leaned(state, bodies)) is None:
+            return None
+        self._leaning = ""
+        move = Throw(str(state.next), None, (), LEANING)
+        return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
+
+    def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
+        """With a piece of the next player's that leans on another; it stays until the next throw."""
         player, size = str(state.next), self._thrower.size
-        support = _solid(bodies[self._name(bodies, self._chance.choice(state.pieces))])
+        lying = [body for body in bodies.values() if self._place(_solid(body))]
+        if not lying:
+            return None
+        support = _solid(self._chance.choice(lying))
         others = [_solid(body) for body in bodies.values() if _solid(body) is not support]
         for _ in range(TRIES):
             heading_deg = float(self._rng.uniform(0, 360))
@@ -119,10 +139,8 @@ class StormPlay:
             away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
             solid = leaning_on(size, support.vertices_mm[:, :2].mean(axis=0) - away_mm * ahead + self._rng.normal(0, 3, 2), heading_deg, support)
             if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
-                piece = self._thrower.piece(player, solid, size)
-                return Act(
-                    "leaning throw", {**bodies, self._new(player): piece}, "refused", "storm.throw.leaning", (str(Throw(player, None, (), LEANING)),)
-                )
+                self._leaning = self._new(player)
+                return {**bodies, self._leaning: self._thrower.piece(player, solid, size)}
         return None
 
     def _nudged(self, state: State, bodies: Bodies) -> Act | None:
@@ -164,14 +182,29 @@ class StormPlay:
             return None
         return Act("two taken", without(bodies, *(self._name(bodies, piece) for piece in self._chance.sample(state.pieces, 2))), "refused", ATTACK)
 
-    def _knocked(self, bodies: Bodies, piece: Piece) -> tuple[Bodies, Change] | None:
-        """A piece that a throw pushes to where it lies on the board and touches other squares than before."""
-        name = self._name(bodies, piece)
+    def _knocks(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
+        """Pieces that a throw knocks any distance over the board, or off it."""
+        most = min(KNOCKED_MOST, len(state.pieces))
+        changes = []
+        for piece in self._chance.sample(state.pieces, self._chance.randint(1, most)):
+            name = self._name(bodies, piece)
+            if self._chance.random() < KNOCKED_OFF:
+                rest = without(bodies, name)
+                bodies, change = {**rest, **self._beside(piece.colour, rest)}, Change(piece.name, None)
+            elif (knocked := self._knocked(bodies, name, piece)) is not None:
+                bodies, change = knocked
+            else:
+                continue
+            changes.append(change)
+        return bodies, changes
+
+    def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
+        """A piece that a throw carries to where it lies on the board and touches other squares than before."""
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
+        near = self._chance.random() < 0.5
         for _ in range(TRIES):
-            body, place = self._rest(piece.colour, rest, was)
-            pushed_mm = float(np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)))
-            if KNOCKED_MM[0] < pushed_mm < KNOCKED_MM[1] and place != piece.place:
+            body, place = self._rest(piece.colour, rest, was if near else None)
+            if np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)) > MOVED_MM and place != piece.place:
                 return {**rest, name: body}, Change(piece.name, place)
         return None
 
@@ -180,7 +213,7 @@ class StormPlay:
         outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
         low, high = outline.min(axis=0) + EDGE_MM, outline.max(axis=0) - EDGE_MM
         for _ in range(TRIES):
-            x, y = self._rng.uniform(low, high) if about_mm is None else self._rng.normal(about_mm, KNOCKED_MM[1] / 2)
+            x, y = self._rng.uniform(low, high) if about_mm is None else self._rng.normal(about_mm, NEAR_MM / 2)
             pose = lying if self._rng.random() < 0.75 else upright
             solid = pose(self._thrower.size, float(x), float(y), float(self._rng.uniform(0, 360)))
             if is_free(solid, others, APART_MM) and (place := self._place(solid)):

@@ -164,7 +164,7 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
     """Does this player speak for nobody else with it?"""
     match command:
         case Hear():
-            return command.said.get("player") == seat
+            return command.said.get("player") == seat or command.said in _for_anybody(view)
         case Answer():
             return view["question"] is None or view["question"]["player"] in (None, seat)
         case Roll() | Appeal() | Resign():
@@ -175,6 +175,11 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return False
         case _:
             assert_never(command)
+
+
+def _for_anybody(view: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What any player may say now, whomever it is about."""
+    return [one["said"] for one in view["state"].get("may_say") or () if one.get("anybody")]
 
 
 def _may_hear(visitor: Visitor, hear: Hear, session: SessionPort, held: Collection[str]) -> bool:

@@ -95,7 +95,7 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
     """
     state, question = view["state"], view["question"]
     playing = view["phase"] == "playing" and seat not in view["resigned"]
-    say = [one for one in may_say if playing and one["said"].get("player") == seat]
+    say = [one for one in may_say if playing and (one["said"].get("player") == seat or one.get("anybody"))]
     rulings = (row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"])
     return {
         "say": [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say],

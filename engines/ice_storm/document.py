@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engines.ice_storm.fire import Shot, captures
-from engines.ice_storm.rules import outcome, shots, turn
+from engines.ice_storm.moves import Low, Throw
+from engines.ice_storm.rules import outcome, shots, turn, violation
 from engines.ice_storm.state import State
 
 
@@ -50,7 +51,7 @@ def state_document(state: State) -> dict[str, Any]:
         "totals": dict(zip(state.players, state.totals, strict=True)),
         "scores": dict(zip(state.players, state.scores, strict=True)),
         "turn": turn(state),
-        "may_say": _may_say(state.next) if state.next else [],
+        "may_say": _may_say(state),
         "pieces": {piece.name: str(piece.place) for piece in state.pieces},
         "shots": [_shot_document(shot) for shot in shots(state)],
         "rulings": dict(state.rulings),
@@ -59,11 +60,17 @@ def state_document(state: State) -> dict[str, Any]:
     }
 
 
-def _may_say(player: str) -> list[dict[str, Any]]:
-    """What nobody may see of a throw."""
+def _may_say(state: State) -> list[dict[str, Any]]:
+    """What the camera does not see of a throw; anybody may say that a hand was too low (ruling ice_storm.12)."""
+    off = [Throw(state.next, None)] if state.next and not state.void else []
+    low = [Low(player) for player in dict.fromkeys((state.last.player if state.last else None, state.next)) if player]
     return [
-        {"label": f"{player}'s throw is off the board", "said": {"player": player, "off": True}},
-        {"label": f"{player}'s hand was too low", "said": {"player": player, "low": True}},
+        *({"label": f"{move.player}'s throw is off the board", "said": {"player": move.player, "off": True}} for move in off),
+        *(
+            {"label": f"{move.player}'s hand was too low", "said": {"player": move.player, "low": True}, "anybody": True}
+            for move in low
+            if violation(state, move) is None
+        ),
     ]
 
 

@@ -19,11 +19,11 @@ from engines.ice_storm import words
 from engines.ice_storm.examples import settlements
 from engines.ice_storm.fire import captures
 from engines.ice_storm.look import Look
-from engines.ice_storm.moves import LOW, Capture, Settle, Throw
+from engines.ice_storm.moves import Capture, Low, Settle, Throw
 from engines.ice_storm.place import Piece
-from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, outcome, play, shots, turn, violation
+from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, outcome, play, shots, turn, violation
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, unclear
+from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, stands, unclear
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
 from table.observation import Observation, SeenPiece
@@ -54,7 +54,7 @@ class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The player's hand was too low."""
+    """Somebody saw that the player's hand was too low, in the throw that was ruled last or the one that is made now."""
 
     player: str
     low: Literal[True]
@@ -63,11 +63,22 @@ class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
     """What is heard in Ice Storm: `{"player": "red", "off": true}` and `{"player": "red", "low": true}`; raises InputError for anything else."""
     heard = cast(OffSaid | LowSaid, read_heard(said, OffSaid, LowSaid))
-    throw = Throw(heard.player, None, again=LOW if isinstance(heard, LowSaid) else "")
+    if isinstance(heard, LowSaid):
+        return _low(state, Low(heard.player))
+    throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
-        return refusal(wrong, heard.player, (str(throw),), {})
+        return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
     said_so = f"{words.throw(state, throw)} {turn(play(state, throw))}"
     return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
+
+
+def _low(state: State, move: Low) -> Verdict:
+    """A throw is void, whoever says so (ruling ice_storm.12)."""
+    if wrong := violation(state, move):
+        return refusal(wrong, move.player, (str(move),), {})
+    stays = "all that it moved is put back" if dict(state.rulings)["low"] == "undone" else "what it moved stays"
+    said = f"{move.player.capitalize()}'s hand was too low: the throw is void and made again, and {stays}. Pick the piece up."
+    return Accepted(code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),))
 
 
 def _too_long(piece: SeenPiece, board: Chessboard) -> bool:

@@ -19,8 +19,14 @@ from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
 from table.solids import Array, Solid
 
-KNOCKED_SQUARES = 1.5
-"""The middle of a piece is not knocked farther than this on the board: one that seems to be is gone, and another one came."""
+REPLACED_SQUARES = 1.5
+"""Cost, in squares of travel, of the explanation that a piece left the board and another one of its colour came.
+
+It applies where that can have happened at all: to the colour that throws next, and to colours of which a piece
+lies beside the board that did not lie there before.  A knock may carry a piece any distance (ruling ice_storm.8).
+"""
+HIDDEN_SQUARES = 0.5
+"""The same cost for a piece where something unread lies in its place: it is most likely that."""
 TURNED_BASES = 0.6
 """A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was read otherwise.
 
@@ -41,6 +47,8 @@ class Look:
     now: Observation
     before: Observation | None
     board: Chessboard
+    assumed_new: SeenPiece | None = None
+    """Taken to be the thrown piece, and so none of the state's."""
 
     @property
     def first(self) -> bool:
@@ -85,12 +93,38 @@ class Look:
 
     @cached_property
     def found(self) -> dict[str, SeenPiece]:
-        """Pieces of the state by name, as they are seen on the board, such that they travelled least in all."""
+        """Pieces of the state by name, as they are seen on the board: the least surprising explanation of all of a colour.
+
+        Each piece either travelled to where one is seen, or is missing (`_missing_mm`).
+        """
         found: dict[str, SeenPiece] = {}
-        for own, there in _by_colour(self.pieces, self._on_board):
+        for own, there in _by_colour(self.pieces, (piece for piece in self._on_board if piece is not self.assumed_new)):
             travelled = np.array([[self._travel_mm(piece, now) for now in there] for piece in own])
-            found |= {own[i].name: there[j] for i, j in zip(*linear_sum_assignment(travelled), strict=True) if travelled[i, j] < _NEVER_MM}
+            cost = np.hstack([travelled, self._missing_mm(own, len(there))])
+            pairs = zip(*linear_sum_assignment(cost), strict=True)
+            found |= {own[i].name: there[j] for i, j in pairs if j < len(there) and cost[i, j] < _NEVER_MM}
         return found
+
+    def _missing_mm(self, own: list[Piece], seen: int) -> Array:
+        """Cost of each way in which a piece of one colour may be missing among those seen, (n, k) in mm of travel.
+
+        Pieces that are fewer than recorded are missing somehow.  More than these are missing only if others came in
+        their place: one that was thrown, or one for each that lies beside the board now and did not before.
+        """
+        square_mm, colour = self.board.square_mm, own[0].colour
+        hides = np.array([self._hides(piece) for piece in own])
+        fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
+        hidden = np.where(np.diag(hides), HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
+        thrown = colour == self.state.next and self.assumed_new is None
+        came = seen + self.came_out[colour] - len(own) - thrown
+        replaced = max(came, int(thrown and seen <= len(own)), 0)
+        return np.hstack(
+            [
+                np.repeat(fewer[:, None], max(len(own) - seen, 0), axis=1),
+                np.full((len(own), replaced), REPLACED_SQUARES * square_mm),
+                hidden,
+            ]
+        )
 
     @cached_property
     def gone(self) -> tuple[Piece, ...]:
@@ -254,7 +288,9 @@ class Look:
     @cached_property
     def _then_outside(self) -> list[SeenPiece]:
         """What lay there before; where that is not known, what lies there now."""
-        return [*self.before.off_board, *self._dead] if self.before else self.now_outside
+        if self.before is None:
+            return self.now_outside
+        return [*self.before.off_board, *(was for was in self._dead if self.touches(was).on_board is not True)]
 
     @cached_property
     def _stayed_outside(self) -> list[tuple[int, int]]:
@@ -268,7 +304,7 @@ class Look:
         if was is None:
             thrown = self.before is not None and piece.colour == self.state.next
             return 0.0 if _compatible(piece.place, self.touches(now).place) else _NEVER_MM if thrown else self.board.square_mm
-        return travel_mm(was, now) if _middles_mm(was, now) < KNOCKED_SQUARES * self.board.square_mm else _NEVER_MM
+        return _middles_mm(was, now)
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.

@@ -7,12 +7,13 @@
 | `throw red off` | it came to rest off the board, or partly off: wasted |
 | `throw red leaning` | it leans on another piece or lies on one: it is thrown again |
 | `throw red low` | the hand was too low: it is thrown again |
+| `void red: green2 d4-d5>d5, black1 off` | a throw of red's did not count; what it moved or knocked off stays so |
+| `low red` | red's hand was too low: the throw just ruled, or the one just made and not ruled yet, is void |
 | `capture black2` | the player whose turn it is fires and takes black2 |
 | `capture black`, `capture black b4` | the same, where only one black piece, or one that touches b4, can be taken |
 | `settle black2 b3-b4>b4` | the players decided how black2 lies, which was too close to call |
 
-A throw names every piece that lies otherwise than before, also what the same player's throws that had to be repeated
-moved: so the state follows from the moves alone.
+A throw names every piece that lies otherwise than the state says: so the state follows from the moves alone.
 """
 
 from __future__ import annotations
@@ -53,15 +54,36 @@ class Throw:
     again: str = ""
 
     def __post_init__(self) -> None:
-        names = [change.name for change in self.changes]
-        if len(set(names)) < len(names):
-            raise InvalidNotation(f"expected each moved piece once, got {', '.join(names)!r}")
+        _check_changes(self.changes)
         if self.again and self.place:
             raise InvalidNotation(f"expected no place for a piece that is thrown again, got '{self.place}'")
 
     def __str__(self) -> str:
-        moved = f": {', '.join(map(str, self.changes))}" if self.changes else ""
-        return f"throw {self.player} {self.again or self.place or OFF}{moved}"
+        return f"throw {self.player} {self.again or self.place or OFF}{_and_moved(self.changes)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8 and ice_storm.12)."""
+
+    player: str
+    changes: tuple[Change, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_changes(self.changes)
+
+    def __str__(self) -> str:
+        return f"void {self.player}{_and_moved(self.changes)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Low:
+    """A hand was lower than 6 inches: the player's last throw is void (ruling ice_storm.12)."""
+
+    player: str
+
+    def __str__(self) -> str:
+        return f"low {self.player}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +109,22 @@ class Settle:
         return f"settle {self.name} {self.place}"
 
 
-Move = Throw | Capture | Settle
+Move = Throw | Void | Low | Capture | Settle
 
 
 def parse_move(text: str) -> Move:
     """The move that a line of notation says; raises InvalidNotation, which quotes the text."""
     return _NOTATION.parse(text)
+
+
+def _check_changes(changes: tuple[Change, ...]) -> None:
+    names = [change.name for change in changes]
+    if len(set(names)) < len(names):
+        raise InvalidNotation(f"expected each moved piece once, got {', '.join(names)!r}")
+
+
+def _and_moved(changes: tuple[Change, ...]) -> str:
+    return f": {', '.join(map(str, changes))}" if changes else ""
 
 
 def _place(text: str) -> Place | None:
@@ -127,6 +159,9 @@ _NOTATION: Notation[Move] = Notation(
         f"throw {{player}} {LOW}": partial(Throw, place=None, again=LOW),
         "throw {player} {place}: {changes}": Throw,
         "throw {player} {place}": Throw,
+        "void {player}: {changes}": Void,
+        "void {player}": Void,
+        "low {player}": Low,
         "capture {target} {square}": _capture,
         "capture {target}": _capture,
         "settle {name} {place}": _settle,

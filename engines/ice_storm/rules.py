@@ -12,9 +12,9 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.ice_storm import fire
 from engines.ice_storm.examples import settlements, throws
-from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Move, Settle, Throw, parse_move
-from engines.ice_storm.place import Piece
-from engines.ice_storm.state import RULINGS, State, fresh
+from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Change, Low, Move, Settle, Throw, Void, parse_move
+from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
 from engines.legal import Legal
 from engines.rulings import choose
@@ -40,6 +40,7 @@ __all__ = [
 DEPLOYMENT, ATTACK, SCORING = "Deployment", "Attack", "Scoring"
 FIRE = "Attack; rulings ice_storm.3 to ice_storm.5"
 DOUBT = "ruling ice_storm.2"
+LOW_HAND = "Deployment; ruling ice_storm.12"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,10 @@ def play(state: State, move: Move) -> State:
     match move:
         case Throw():
             return _throw(_next_round(state) if state.round_over else state, move)
+        case Void():
+            return replace(_settle_changes(state, move.player, move.changes), void=False, last=None)
+        case Low():
+            return _void_last(state, state.last) if _is_last(state, move) else replace(state, void=True)
         case Capture():
             return _take(state, _meant(state, move)[0])
         case Settle():
@@ -118,6 +123,10 @@ def violation(state: State, move: Move) -> Violation | None:
     match move:
         case Throw():
             return _over(state, move) or _turn_violation(state, move) or _throw_violation(state, move)
+        case Void():
+            return _over(state, move) or _turn_violation(state, move) or _void_violation(state, move)
+        case Low():
+            return _low_violation(state, move)
         case Capture():
             return _over(state, move) or _capture_violation(state, move)
         case Settle():
@@ -169,21 +178,42 @@ def _next_round(state: State) -> State:
 
 
 def _throw(state: State, move: Throw) -> State:
-    """After a throw has come to rest: enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7)."""
-    moved = {change.name: change.place for change in move.changes}
-    stay = [replace(piece, place=place) for piece in state.pieces if (place := moved.get(piece.name, piece.place))]
+    """After a throw has come to rest."""
+    after = _settle_changes(state, move.player, move.changes)
     if move.place:
-        stay.append(Piece(move.player, state.thrown_by(move.player) + 1, move.place))
-    stay.sort(key=lambda piece: (state.players.index(piece.colour), piece.number))
-    taken = sum(1 for piece in state.pieces if piece.colour != move.player and moved.get(piece.name, piece.place) is None)
-    after = replace(state, thrown=state.thrown + 1, stacks=_credit(state, move.player, taken), pieces=tuple(stay))
+        pieces = [*after.pieces, Piece(move.player, state.thrown_by(move.player) + 1, move.place)]
+        pieces.sort(key=lambda piece: (state.players.index(piece.colour), piece.number))
+        after = replace(after, pieces=tuple(pieces))
+    after = replace(after, thrown=state.thrown + 1, last=LastThrow(move.player, state.pieces, state.stacks))
     return replace(after, turn=after.starter) if after.all_thrown else after
+
+
+def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
+    """With what a throw moved: enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7)."""
+    moved = {change.name: change.place for change in changes}
+    stay = tuple(replace(piece, place=place) for piece in state.pieces if (place := moved.get(piece.name, piece.place)))
+    taken = sum(1 for piece in state.pieces if piece.colour != thrower and moved.get(piece.name, piece.place) is None)
+    return replace(state, stacks=_credit(state, thrower, taken), pieces=stay)
+
+
+def _void_last(state: State, last: LastThrow | None) -> State:
+    """Without the throw that was ruled last; what it moved or knocked off stays so, unless the option says otherwise."""
+    assert last is not None, "there is one to be made void"
+    thrown = f"{last.player}{state.thrown_by(last.player)}"
+    before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
+    if dict(state.rulings)["low"] == "undone":
+        return replace(before, pieces=last.pieces, stacks=last.stacks)
+    return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
+
+
+def _is_last(state: State, move: Low) -> bool:
+    return state.last is not None and state.last.player == move.player
 
 
 def _take(state: State, target: Piece) -> State:
     """After a capture it is the attacked player's turn (printed rules, "Attack"; ruling ice_storm.10)."""
     stay = tuple(piece for piece in state.pieces if piece != target)
-    return replace(state, stacks=_credit(state, state.attacker, 1), pieces=stay, turn=target.colour)
+    return replace(state, stacks=_credit(state, state.attacker, 1), pieces=stay, turn=target.colour, last=None)
 
 
 def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
@@ -196,7 +226,7 @@ def _over(state: State, move: Move) -> Violation | None:
     return None
 
 
-def _turn_violation(state: State, move: Throw) -> Violation | None:
+def _turn_violation(state: State, move: Throw | Void) -> Violation | None:
     thrower = move.player.capitalize()
     if move.player not in state.players:
         return Violation("storm.throw.player", DEPLOYMENT, f"{thrower} threw, and nobody plays {move.player}. {turn(state)}")
@@ -209,23 +239,56 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
 
 
 def _throw_violation(state: State, move: Throw) -> Violation | None:
+    if wrong := _names_violation(state, move):
+        return wrong
+    player = move.player.capitalize()
+    if move.again == LEANING:
+        said = f"{player}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
+        return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
+    if move.again == LOW or state.void:
+        undone = dict(state.rulings)["low"] == "undone"
+        what = "Put back what it moved" if undone else "What it moved stays where it is"
+        said = f"{player}'s hand was lower than 6 inches (152 mm), so the throw is void. {what}; pick the piece up and throw again."
+        return Violation("storm.throw.low", LOW_HAND, said)
+    return _off_violation([(f"{move.player}'s throw", move.place), *_ends(move)])
+
+
+def _void_violation(state: State, move: Void) -> Violation | None:
+    return _names_violation(state, move) or _off_violation(_ends(move))
+
+
+def _ends(move: Throw | Void) -> list[tuple[str, Place | None]]:
+    """Names of the pieces that a throw moved, and where they ended."""
+    return [(change.name, change.place) for change in move.changes]
+
+
+def _names_violation(state: State, move: Throw | Void) -> Violation | None:
     lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
     for change in move.changes:
         if change.name not in lie:
             said = f"{move.player.capitalize()}'s throw cannot have moved {change.name}: the board holds {listed(lie, none='nothing yet')}."
             return Violation("storm.throw.pieces", DEPLOYMENT, said)
-    if move.again == LOW:
-        said = f"{move.player.capitalize()}'s hand was lower than 6 inches (152 mm) above the table. Put back what moved; {move.player} throws again."
-        return Violation("storm.throw.low", DEPLOYMENT, said)
-    if move.again == LEANING:
-        said = f"{move.player.capitalize()}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
-        return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
-    placed = [(f"{move.player}'s throw", move.place), *((change.name, change.place) for change in move.changes)]
+    return None
+
+
+def _off_violation(placed: Sequence[tuple[str, Place | None]]) -> Violation | None:
     for name, place in placed:
         if place and place.off_doubtful:
             said = f"Whether {name} lies partly off the board is too close to call ({place}). The players decide whether it is on or off."
             return Violation("storm.too_close", f"Deployment; {DOUBT}", said)
     return None
+
+
+def _low_violation(state: State, move: Low) -> Violation | None:
+    """A throw is void as long as the next one is not ruled: the last one, or the one that is being made."""
+    if _is_last(state, move) or (state.next == move.player and not state.void):
+        return None
+    player = move.player.capitalize()
+    if state.void and state.next == move.player:
+        said = f"{player}'s throw is void already: pick the piece up and throw again."
+    else:
+        said = f"No throw of {move.player}'s can be void now: the next one is ruled already, or nobody throws. {turn(state)}"
+    return Violation("storm.low.time", LOW_HAND, said)
 
 
 def _capture_violation(state: State, move: Capture) -> Violation | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engines.ice_storm.fire import Shot, aims, captures
-from engines.ice_storm.moves import Capture, Move, Settle, Throw
+from engines.ice_storm.moves import Capture, Low, Move, Settle, Throw, Void
 from engines.ice_storm.rules import shots
 from engines.ice_storm.state import PIECES, State
 from engines.sketch import Mark, Option, mark
@@ -21,8 +21,8 @@ def options(state: State) -> tuple[Option, ...]:
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
     """Where a throw lies and what it moved; of a capture, the lines that hit, and the squares of the target."""
     match move:
-        case Throw():
-            places = [move.place, *(change.place for change in move.changes)]
+        case Throw() | Void():
+            places = [move.place if isinstance(move, Throw) else None, *(change.place for change in move.changes)]
             off = [piece.place for change in move.changes if change.place is None and (piece := state.named(change.name))]
             came = tuple(one for place in places if place for one in mark("here", sorted(place.squares), not place.in_doubt))
             return (*came, *(one for place in off for one in mark("take", sorted(place.squares))))
@@ -33,6 +33,8 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
             return (*(_ray(shot) for shot in hits), *(mark("take", sorted(target.place.squares)) if target else ()))
         case Settle():
             return mark("here", sorted(move.place.squares))
+        case Low():
+            return ()
 
 
 def _order(state: State, first: str) -> Iterator[Option]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
 from engines.ice_storm.fire import captures
@@ -15,17 +15,32 @@ PIECES = 5
 """Pieces that each player throws in a round (printed rules: one set of five for each player)."""
 PLAYERS_FEWEST, PLAYERS_MOST = 3, 5
 NOTHING = "nothing"
+VOID = "void"
 
 RULINGS = (
     Ruling("touching", "ruling ice_storm.1", ("contact", "overhang"), "a piece touches the squares it rests on, or those it covers from above"),
     Ruling("fire", "ruling ice_storm.5", ("over",), "lines of fire pass over pieces, to the edge of the board"),
     Ruling("knocked", "ruling ice_storm.7", ("thrower",), "what an enemy throw knocks off the board, or partly off, is the thrower's at once"),
     Ruling("leaning", "ruling ice_storm.8", ("again",), "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays"),
-    Ruling("low", "Deployment", ("again",), "a throw from a hand lower than 6 inches (152 mm) does not count; what it moved is put back"),
+    Ruling(
+        "low",
+        "ruling ice_storm.12",
+        ("again", "undone"),
+        "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved stays, or is put back",
+    ),
     Ruling("starter", "ruling ice_storm.9", ("left",), "the next round is started by the next player to the left"),
     Ruling("attack", "ruling ice_storm.10", ("must",), "who can attack on their turn must"),
     Ruling("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LastThrow:
+    """The throw that was ruled last, and what it found: `pieces` on the board and `stacks` before it."""
+
+    player: str
+    pieces: tuple[Piece, ...]
+    stacks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,9 @@ class State:
     `players`, who sit in this order, each to the left of the one before.
 
     `thrown` counts the throws of this round; when all are thrown, `turn` is whose turn it is to fire, able or not.  A round
-    that is over stays as it is until the first throw of the next one.
+    that is over stays as it is until the first throw of the next one.  `void`: the throw that `next` makes now does not
+    count (ruling ice_storm.12).  `last` can still be made void; it is a memory of the game, not part of its position:
+    it is not compared, printed or parsed.
     """
 
     players: tuple[str, ...]
@@ -45,6 +62,8 @@ class State:
     thrown: int = 0
     turn: str | None = None
     pieces: tuple[Piece, ...] = ()
+    void: bool = False
+    last: LastThrow | None = field(default=None, compare=False)
 
     @property
     def starter(self) -> str:
@@ -116,7 +135,7 @@ class State:
             "totals": " ".join(map(str, self.totals)),
             "stacks": " ".join(map(str, self.stacks)),
             "thrown": self.thrown,
-            "turn": self.turn or NONE,
+            "turn": VOID if self.void else self.turn or NONE,
             "pieces": ", ".join(map(str, self.pieces)) or NOTHING,
             "rulings": write_rulings(self.rulings),
         }
@@ -147,7 +166,8 @@ def _parse(text: str) -> State:
         stacks=read_counts(words, "stacks", len(blank.players)),
         round=read_counts(words, "round", 1)[0],
         thrown=read_counts(words, "thrown", 1)[0],
-        turn=None if words["turn"] == NONE else words["turn"],
+        turn=None if words["turn"] in (NONE, VOID) else words["turn"],
+        void=words["turn"] == VOID,
         pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
     )
     _check(state)
@@ -160,6 +180,7 @@ def _check(state: State) -> None:
     _expect(1 <= state.round <= seats, f"round 1 to {seats}")
     _expect(state.thrown <= PIECES * seats, f"0 to {PIECES * seats} pieces thrown")
     _expect(sum(state.totals) <= PIECES * seats * (state.round - 1), f"at most {PIECES * seats} points for each earlier round")
+    _expect(not state.void or not state.all_thrown, "a void throw only while pieces are thrown")
     _expect((state.turn is not None) == state.all_thrown, "whose turn it is to fire once everything is thrown, and only then")
     _expect(state.turn in (None, *state.players), "the turn of one of the players")
     _expect({piece.colour for piece in state.pieces} <= set(state.players), "pieces of the players' colours")

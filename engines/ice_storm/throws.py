@@ -13,9 +13,10 @@ import numpy as np
 from engines.errors import Violation
 from engines.ice_storm import words
 from engines.ice_storm.look import Look, overlap
-from engines.ice_storm.moves import LEANING, OFF, Change, Throw
+from engines.ice_storm.moves import LEANING, OFF, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
-from engines.ice_storm.rules import DEPLOYMENT, DOUBT, play, turn, violation
+from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
+from engines.ice_storm.state import State
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import cannot_be_read, listed
 from table.clearance import clearance
@@ -40,6 +41,8 @@ class _Rest(NamedTuple):
 def judge_throw(look: Look) -> Verdict:
     """What happened on the board while pieces are thrown."""
     player = str(look.state.next)
+    if look.state.void:
+        return _judge_void(look, player)
     if look.first and (look.leftover or len(look.new) != 1):
         return _before_the_round(look, player)
     if len(look.new) > 1 and (once := _seen_twice(look, player)) is not None:
@@ -54,6 +57,20 @@ def judge_throw(look: Look) -> Verdict:
     if look.new:
         return _thrown(look, player, look.new[0])
     return _nothing_new(look, player)
+
+
+def _judge_void(look: Look, player: str) -> Verdict:
+    """A hand was too low before its throw was ruled: what lies there now is that throw, void, and what it moved."""
+    if (unread := unclear(look)) is not None:
+        return unread
+    if look.new or look.gone or look.elsewhere or look.came_out[player]:
+        throw = Throw(player, None, next(_changes(look))[1])
+        return rule(look, throw, _evidence(look, *look.new[:1]))
+    said = f"{player.capitalize()}'s throw is void: pick the piece up and throw again."
+    asked = f"Has {player} picked up the piece that was thrown with a low hand?"
+    common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
+    choices = (Choice(f"Yes: {player} throws again", (str(Void(player)),)), Choice("No: it is not thrown yet", ()))
+    return Waiting(said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common)
 
 
 def _before_the_round(look: Look, player: str) -> Verdict:
@@ -71,7 +88,21 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     """One piece more of the player who throws next."""
     if (unread := unclear(look)) is not None:
         return unread
-    return _decide(look, player, _readings(look, player, piece), _not_seen_outside(look, Counter()), _evidence(look, piece))
+    read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
+    return _decide(look, player, read, _not_seen_outside(look, Counter()), _evidence(look, piece))
+
+
+def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
+    """Readings where a piece of the player's that was moved is the thrown one instead of `piece`, and one of them leans.
+
+    Pieces of one colour look alike, so it matters which was thrown only there: then one reading is thrown again.
+    """
+    leans = piece is not None and _leans(look, piece) is not False
+    for name in look.places:
+        other = look.found[name]
+        if other.colour == player and (leans or _leans(look, other) is not False):
+            swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
+            yield from _readings(swapped, player, other)
 
 
 def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[Piece], evidence: dict[str, Any]) -> Verdict:
@@ -84,7 +115,7 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
         there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
         read = [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
-    choices = [Choice(text, () if throw.again else (str(throw),)) for text, throw in read]
+    choices = [Choice(text, counted(throw)) for text, throw in read]
     choices.append(Choice("Not so: put it right", ()))
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
 
@@ -94,16 +125,30 @@ def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
     return replace(throw, changes=tuple(change for change in throw.changes if change.name not in names))
 
 
+def counted(throw: Throw) -> tuple[str, ...]:
+    """The moves that count of a throw: itself or, where it is thrown again, what it moved."""
+    if not throw.again:
+        return (str(throw),)
+    return (str(Void(throw.player, throw.changes)),) if throw.changes else ()
+
+
 def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
     """The verdict on a throw that can be read in one way only."""
     state = look.state
     if wrong := violation(state, throw):
-        return refusal(wrong, throw.player, (str(throw),), evidence)
+        return refusal(wrong, throw.player, (str(throw),), evidence, stands(state, throw, wrong))
     after = play(state, throw)
     code = "storm.throw" if throw.place else "storm.throw.wasted"
     rests_on = f"{DEPLOYMENT}; ruling ice_storm.7" if any(change.place is None for change in throw.changes) else DEPLOYMENT
     said = f"{words.throw(state, throw)} {turn(after)}"
     return Accepted(code=code, said=said, rests_on=rests_on, player=throw.player, moves=(str(throw),), evidence=evidence)
+
+
+def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
+    """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says otherwise."""
+    if wrong.code == "storm.throw.low":
+        return (str(Void(throw.player, () if dict(state.rulings)["low"] == "undone" else throw.changes)),)
+    return counted(throw) if wrong.code == "storm.throw.leaning" else ()
 
 
 def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
@@ -189,7 +234,7 @@ def _moved_and_misread(look: Look, piece: SeenPiece, player: str) -> Ambiguous |
         return None
     names = listed((gone.name for gone in look.gone), "or")
     said = f"Is what looks like a new {piece.colour} piece {names}, which was moved?"
-    choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
+    choices = [Choice(text, counted(throw)) for text, throw in read]
     choices.append(Choice(f"It is {piece.colour}: take both back", ()))
     return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
 
@@ -212,7 +257,7 @@ def _one_or_two(look: Look, player: str) -> Verdict:
         return unread
     piece = look.new[0]
     read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
-    choices = [Choice(text, () if throw.again else (str(throw),)) for text, throw in read]
+    choices = [Choice(text, counted(throw)) for text, throw in read]
     said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
     common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "evidence": _evidence(look, piece)}
     return Ambiguous(code="storm.throw.two", said=said, choices=(*choices, Choice("Two: take them back", ())), **common)
@@ -225,7 +270,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
         return out_of_sync(look, "Put it right.")
     read = _in_colour(look, piece, player, player) if len(look.new) == 1 else []
     if read and piece.colour_probability < SURELY_ANOTHERS:
-        choices = [Choice(text, (str(throw),) if not throw.again else ()) for text, throw in read]
+        choices = [Choice(text, counted(throw)) for text, throw in read]
         said = f"Is the new piece {player} or {colour}? It is {player}'s throw."
         choices.append(Choice(f"It is {colour}: take it back", ()))
         return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices), evidence=_evidence(look, piece))
@@ -254,10 +299,11 @@ def _nothing_new(look: Look, player: str) -> Verdict:
             return unread
         throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
         lost = _not_seen_outside(look, Counter({player: 1}))
-        if len(throws) == 1 and not lost:
+        leaning = list(_a_moved_piece_was_thrown(look, player))
+        if len(throws) == 1 and not lost and not leaning:
             return rule(look, throws[0][1], _evidence(look))
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
-        return _decide(look, player, read, lost, _evidence(look))
+        return _decide(look, player, [*read, *leaning], lost, _evidence(look))
     if look.gone or look.elsewhere:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
     if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:

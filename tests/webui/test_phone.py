@@ -169,3 +169,14 @@ def test_words_from_outside_are_escaped(session, blue, question):
     page = blue.get("/play").text
     assert evil not in page
     assert "<script>alert" not in page
+
+
+def test_a_player_may_say_what_anybody_may_say_of_another(session, blue):
+    about_yellow = {"player": "yellow", "low": True}
+    row = {"label": "yellow's hand was too low", "said": about_yellow}
+    session.shown["state"]["may_say"] = [row]
+    refused = blue.post("/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN)
+    session.shown["state"]["may_say"] = [row | {"anybody": True}]
+    heard = blue.post("/api/v1/command", json={"command": "hear", "said": about_yellow}, headers=OWN)
+    assert (refused.status_code, heard.status_code) == (403, 201)
+    assert "hand was too low" in blue.get("/play").text

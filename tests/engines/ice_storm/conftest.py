@@ -127,6 +127,13 @@ class Table:
                 self.pieces[name] = now
                 return
 
+    def knock_anywhere(self, name):
+        """A piece is knocked to any place on the board."""
+        colour = self.pieces.pop(name).colour
+        while (now := self.thrown(colour, 20, 380)).place is None:
+            pass
+        self.pieces[name] = now
+
     def seen(self, *more, **changes):
         """What a camera reads, and more pieces as it reads them."""
         pieces = [piece.piece(shake=self.rng.normal(0, SHAKES_MM, 2)) for piece in self.pieces.values()]

@@ -17,7 +17,7 @@ from engines.verdict import Accepted, OutOfSync, Refused, Waiting
 GAMES = range(int(os.environ.get("RINKSIDE_GAMES", "2")))
 """More of them, as docs/ENGINES.md tells: others each for its own seed."""
 PLAYERS = ("green", "black", "red")
-THROWS = ("plain", "plain", "moves", "knocks", "off", "edge")
+THROWS = ("plain", "plain", "moves", "knocks", "off", "edge", "far")
 
 
 class Evening:
@@ -49,6 +49,10 @@ class Evening:
             name = self.chance.choice(list(table.pieces))
             table.knock(name)
             changes.append(Change(name, table.pieces[name].place))
+        if kind == "far":
+            for name in self.chance.sample(list(table.pieces), min(len(table.pieces), self.chance.randint(1, 3))):
+                table.knock_anywhere(name)
+                changes.append(Change(name, table.pieces[name].place))
         if kind == "off" and (self.truth.thrown == 0 or self.truth.round_over):
             kind = "plain"
         about = (self.rng.uniform(30, 370), 12) if kind == "edge" and table.pieces else None

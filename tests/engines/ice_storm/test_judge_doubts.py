@@ -348,8 +348,7 @@ def test_what_nobody_sees_of_a_throw_is_heard():
     assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
     assert wasted.said == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
     again = game.hear(state, low)
-    assert isinstance(again, Refused)
-    assert (again.code, again.tried) == ("storm.throw.low", ("throw green low",))
+    assert (again.code, again.moves) == ("storm.throw.low", ("low green",))
     assert game.hear(state, {"player": "red", "off": True}).code == "storm.throw.turn"
     with pytest.raises(InputError, match="player, off or player, low"):
         game.hear(state, {"player": "red", "die": 5})
