@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -56,6 +56,9 @@ bench-calibration: $(VENV)/ready-dev  ## calibrate simulated lenses, learn colou
 
 bench-hardware: $(VENV)/ready-dev  ## time lamps beside the referee's loop and write the end of docs/HARDWARE.md
 	@$(BIN)/python -m benchmarks.hardware
+
+bench-chaos: $(VENV)/ready-dev  ## attack, kill, fill and confuse the referee, on this machine alone, and write docs/CHAOS.md; takes ten minutes
+	@$(BIN)/python -m benchmarks.chaos
 
 bench-kill: $(VENV)/ready-dev  ## kill the referee at 200 random moments and write what is left into docs/LOG.md
 	@$(BIN)/python -m benchmarks.kill
