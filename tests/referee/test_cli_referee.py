@@ -170,7 +170,7 @@ def test_a_referee_that_fails_again_and_again_ends_with_exit_code_2(folder: Path
         ('{"t_ms": 1, "player": "red", "stop": 1}', "true"),
         ('{"player": "red", "stop": true}', "t_ms"),
         ('{"t_ms": "soon", "player": "red", "stop": true}', "a whole number"),
-        ("stop", "a JSON object"),
+        ("stop", "expected JSON"),
         ("[1]", "a JSON object"),
     ],
 )
