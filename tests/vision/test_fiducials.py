@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import cv2
+import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.bad_pictures import Taken, off_mm, screened, small
 from table.observation import Camera
 from vision.camera import on_plane, project
-from vision.fiducials import NoPose, detect_markers, locate
+from vision.fiducials import locate
+from vision.markers import NoPose, detect_markers
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case, resized
@@ -21,6 +24,12 @@ from vision.scene_layouts import random_layout
 def scene():
     case = random_case("boule", 4242)
     return case, Renderer(case.setup, case.camera).picture(Scene(case.stage), np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def taken(scene):
+    case, image = scene
+    return Taken(image, case.setup, case.camera)
 
 
 def find(image, setup):
@@ -88,17 +97,49 @@ def test_fewer_than_two_say_what_to_do(scene, hidden, reason):
     assert reason in found.reason
 
 
-def test_a_marker_in_view_twice_is_refused(scene):
-    case, image = scene
-    quad = corners_px(case, case.setup.fiducials.markers[0])
+def with_copy(case, image, marker, factor=1.0):
+    """The picture with a marker of it shown once more in the middle, so many times as large."""
+    quad = corners_px(case, case.setup.fiducials.markers[marker])
     low, high = quad.min(axis=0).astype(int) - 15, quad.max(axis=0).astype(int) + 15
-    copy = image[low[1] : high[1], low[0] : high[0]]
+    copy = cv2.resize(image[low[1] : high[1], low[0] : high[0]], None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
     image = image.copy()
     middle = np.array(image.shape[1::-1]) // 2
     image[middle[1] : middle[1] + copy.shape[0], middle[0] : middle[0] + copy.shape[1]] = copy
-    found = find(image, case.setup)
+    return image
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.6])
+def test_of_two_markers_with_one_id_the_one_that_fits_the_others_is_used(scene, factor):
+    case, image = scene
+    found = find(with_copy(case, image, 0, factor), case.setup)
+    assert isinstance(found, Camera)
+    assert found.fiducials_seen == (0, 1, 2, 3)
+    assert worst_error_mm(found, case) < 0.05
+    assert any("another fiducial 0 is in view" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("scale", [0.3, 0.4])
+def test_a_table_on_a_telephones_screen_is_not_taken_for_the_table(taken, scale):
+    shown = screened(scale)(taken, np.random.default_rng(5))
+    assert detect_markers(shown.image, taken.setup.fiducials).twice
+    found = locate(shown.image, taken.setup)
+    assert isinstance(found, Camera)
+    assert off_mm(found, shown) < 0.5
+    assert any("another fiducial" in note for note in found.notes)
+
+
+def test_of_two_tables_as_large_none_is_chosen_unless_the_cameras_place_is_known(taken):
+    """The same picture twice, side by side: either half may be the table."""
+    half = small(taken.setup.camera.width // 2)(taken, np.random.default_rng(0))
+    lens = msgspec.structs.replace(half.setup.camera, width=2 * half.setup.camera.width)
+    setup = msgspec.structs.replace(half.setup, camera=lens)
+    image = np.ascontiguousarray(np.hstack([half.image, half.image]))
+    found = locate(image, setup)
     assert isinstance(found, NoPose)
-    assert "two fiducials with id 0" in found.reason
+    assert "the table's fiducials are in view twice" in found.reason
+    known = locate(image, setup, half.camera)
+    assert isinstance(known, Camera)
+    assert off_mm(known, replace(half, setup=setup)) < 0.5
 
 
 def grown(marker, factor):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from vision.camera import outline_px, project
-from vision.fiducials import NoPose, locate
+from vision.fiducials import locate
+from vision.markers import NoPose
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case
