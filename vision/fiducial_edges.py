@@ -103,7 +103,9 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
     covariance = np.linalg.inv(normal)[:6, :6] * (rms**2 + floor * SAMPLES_PER_SIDE)
     displaced = np.zeros((len(side), len(markers), 2))
     displaced[np.arange(len(side)), owner[good]] = edges.normal_px[good]
-    covariance += by_displaced(squares, follows, design, displaced.reshape(len(side), -1), lambda off: _off_together(off, weight, side))
+    every = np.ones(len(side))  # sides of a displaced marker have little weight in the fit, and tell the most
+    off = _off_together(left, every, side)
+    covariance += by_displaced(off, follows, design, displaced.reshape(len(side), -1), lambda column: _off_together(column, every, side))
     by_all = follows[:6] @ edges.normal_px[good]
     covariance += _blur_shift_px(edges) ** 2 * by_all @ by_all.T
     rows = np.einsum("nk,nkp->np", edges.normal_px, edges.derivatives.reshape(len(owner), 2, -1))[good]

@@ -60,14 +60,17 @@ def locate_by(detected: Detected, image: Image, setup: Setup, before: Camera | N
 
 
 def _measured(image: Image, setup: Setup, own: Detected, seen: list[Marker]) -> PoseFit:
-    """The surer pose of those by edges and by corners, if both agree; else that by corners."""
+    """The pose by edges, if corners agree with it, and do not tell more where edges tell little; else that by corners."""
     points = corner_points(seen, setup.fiducials.z_mm)
     pixels = np.concatenate([own.corners_px[marker.id] for marker in seen])
     first = pose_of(points, pixels, setup.camera)
     corners = fit_corners(points, pixels, setup.camera, first)
     edges = fit_edges(image, setup, first, seen)
-    trusted = isinstance(edges, EdgeFit) and _apart(edges, corners) < AGREE and _sigma_mm(edges, setup) < _sigma_mm(corners, setup)
-    return edges if isinstance(edges, EdgeFit) and trusted else corners
+    if not isinstance(edges, EdgeFit) or _apart(edges, corners) > AGREE:
+        return corners
+    # Where markers do not fit each other edges say so better than corners.
+    edges_mm, unfit = _sigma_mm(edges, setup), edges.scatter_px > UNFIT_PX
+    return edges if edges_mm <= SURE_MM or unfit or edges_mm < _sigma_mm(corners, setup) else corners
 
 
 def _apart(edges: PoseFit, corners: PoseFit) -> float:
