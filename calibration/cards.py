@@ -130,8 +130,8 @@ def place_cards(
     images = [frames[name] for name, _ in seen]
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
     rms = _rms_by_card(state, measured, known)
-    _check_edges(state, seen, known)
     _check_fit(state, measured, known)
+    _check_edges(state, seen, known)
     lines, lines_seen = board_edges(board) if board else None, 0.0
     if corners_px is not None:
         corners_px = _on_face(corners_px, state, lens, height_mm)

@@ -26,7 +26,7 @@ AGREE = 17.0
 one of 100 pictures."""
 UNFIT_PX = 0.12
 """People are told where whole sides of markers are off by more than this, 1 sigma; where nothing is wrong it is 0.04 at most."""
-SURE_MM, MOST_MM = 0.4, 2.0
+SURE_MM, MOST_MM = 0.4, 3.0
 """A pose is sure if it is known to this at every corner of the play area, 1 sigma, and of no use beyond that."""
 
 
@@ -116,15 +116,18 @@ def _stranger(own: Detected, seen: list[Marker], setup: Setup) -> NoPose | None:
 
 def _camera(fit: PoseFit, setup: Setup, used: list[Marker], notes: list[str]) -> Camera | NoPose:
     """A pose with all that is not known of it: what the picture leaves open, where the markers lie, and the lens."""
-    sigma_mm = _sigma_mm(fit, setup)
+    sigma_mm, unfit = _sigma_mm(fit, setup), isinstance(fit, EdgeFit) and fit.scatter_px > UNFIT_PX
     if sigma_mm > MOST_MM:
-        hidden = len(setup.fiducials.markers) - len(used)
-        advice = "uncover the fiducials" if hidden else "hold the camera still and focus it, or turn up the light"
-        return NoPose(f"the picture is too blurred to measure, or shows too little of the fiducials (± {2 * sigma_mm:.0f} mm): {advice}", unsure=True)
+        said = f"the camera's place would be known to ± {2 * sigma_mm:.0f} mm only"
+        if unfit:
+            return NoPose(f"the fiducials do not fit each other, {said}; check that none is bent or has moved, and the lens", unsure=True)
+        hidden = len(used) < len(setup.fiducials.markers)
+        advice = "uncover the fiducials" if hidden else "turn up the light"
+        return NoPose(f"the picture is too blurred to measure, {said}; hold the camera still, focus it, or {advice}", unsure=True)
     if sigma_mm > SURE_MM:
         notes = [*notes, f"the camera's place is known to ± {2 * sigma_mm:.1f} mm only; hold it still, focus it and uncover all fiducials"]
-    if isinstance(fit, EdgeFit) and fit.scatter_px > UNFIT_PX:
-        notes = [*notes, f"the fiducials do not fit each other to {fit.scatter_px:.1f} px; is one bent, moved or partly covered?"]
+    if unfit:
+        notes = [*notes, "the fiducials do not fit each other; is one bent, moved or partly covered?"]
     rotation = np.asarray(cv2.Rodrigues(fit.pose[0])[0], float)
     covariance, ids = fit.covariance, tuple(marker.id for marker in used)
     if setup.fiducials.covariance is not msgspec.UNSET:
