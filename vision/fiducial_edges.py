@@ -104,7 +104,7 @@ def fit_edges(image: Image, setup: Setup, pose: Pose, markers: list[Marker]) -> 
     displaced = np.zeros((len(side), len(markers), 2))
     displaced[np.arange(len(side)), owner[good]] = edges.normal_px[good]
     every = np.ones(len(side))  # sides of a displaced marker have little weight in the fit, and tell the most
-    off = _off_together(left, every, side)
+    off = max(0.0, _off_together(left, every, side) - 2 * FLOOR_PX**2 * len(np.unique(side)))  # by chance up to twice what lens and print leave
     covariance += by_displaced(off, follows, design, displaced.reshape(len(side), -1), lambda column: _off_together(column, every, side))
     by_all = follows[:6] @ edges.normal_px[good]
     covariance += _blur_shift_px(edges) ** 2 * by_all @ by_all.T
