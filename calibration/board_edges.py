@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.solids import Array
-from vision.fiducials import LUMA, edge_offsets
+from vision.fiducial_edges import LUMA, edge_offsets
 from vision.frame import Image
 from vision.light import read_light
 

@@ -13,8 +13,8 @@ import numpy as np
 from table.errors import InputError
 from table.setup import Fiducials
 from table.solids import Array
-from vision.fiducials import detect_markers
 from vision.frame import Image
+from vision.markers import detect_markers
 
 ALONG = np.array([0.2, 0.4, 0.6, 0.8])
 """Where an edge between two cells is measured."""

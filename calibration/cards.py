@@ -46,8 +46,9 @@ from table.setup import Fiducials, Lens, Marker
 from table.solids import Array, signed_area
 from vision.camera import on_plane, pose_of, undistort
 from vision.cameras.files import image_size
-from vision.fiducials import detect_markers
+from vision.corner_pose import at_wrong_edges
 from vision.frame import Image
+from vision.markers import detect_markers
 
 NAMES = ("far left", "far right", "near right", "near left")
 ROUNDS = 3
@@ -133,6 +134,7 @@ def place_cards(
     state, measured, fit = _fit(_start([quads for _, quads in seen], lens, side_mm), images, known)
     rms = _rms_by_card(state, measured, known)
     _check_fit(state, measured, known)
+    _check_edges(state, seen, known)
     lines, lines_seen = board_edges(board) if board else None, 0.0
     if corners_px is not None:
         corners_px = _on_face(corners_px, state, lens, height_mm)
@@ -174,6 +176,16 @@ def _shows(image: Image, state: Array, known: Known) -> bool:
     """Are the board's lines seen in the first photograph where a state has them?"""
     board = measure(image, state, 0, known).board
     return known.lines is not None and board is not None and known.lines.share(board.which) > LEAST_LINES
+
+
+def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> None:
+    """Raises InputError where blur has led edges of a card astray: the detector has its middle elsewhere."""
+    corners = card_corners(state, known.side_mm).reshape(-1, 2)
+    for frame, (name, quads) in enumerate(seen):
+        wrong = at_wrong_edges(project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2))
+        if wrong.any():
+            said = f"the edges of card {int(np.argmax(wrong))} are not where the card is"
+            raise InputError(f"{name}: expected a sharp photograph, but {said}; hold the camera still, focus it, and take another")
 
 
 def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:

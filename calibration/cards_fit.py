@@ -16,7 +16,7 @@ from calibration.board_edges import BoardEdges
 from table.setup import Lens
 from table.solids import Array
 from vision.camera import project_with
-from vision.fiducials import REACH_MODULES, edge_offsets
+from vision.fiducial_edges import REACH_MODULES, edge_offsets
 from vision.frame import Image
 
 CARDS = (0, 1, 2, 3)

@@ -17,8 +17,9 @@ from table.observation import Camera, Observation, SeenPiece
 from table.setup import Fiducials, Marker, Setup
 from table.solids import Array
 from vision.camera import mm_per_pixel, on_plane
-from vision.fiducials import detect_markers, locate
+from vision.fiducials import locate
 from vision.frame import Frame, Image
+from vision.markers import detect_markers
 from vision.observe import observe
 
 CORNER_PX = 0.07

@@ -13,8 +13,8 @@ import numpy as np
 
 from calibration.sheets_cards import TARGET_COLUMNS, TARGET_ROWS, target_board
 from table.solids import Array
-from vision.fiducials import one_thread
 from vision.frame import Image
+from vision.markers import one_thread
 
 LEAST_CORNERS = 24
 """Fewer corners of the ChArUco target say too little about a lens."""

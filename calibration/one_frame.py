@@ -23,19 +23,11 @@ from table.errors import InputError
 from table.setup import Fiducials, Lens, rows_of
 from table.solids import Array
 from vision.camera import pose_of, project_with
+from vision.corner_pose import at_wrong_edges
 from vision.doubt import SIGMAS_A_MEDIAN
-from vision.fiducials import (
-    BLOOM_PX,
-    CLIPPED,
-    CLIPPED_BLOOM_PX,
-    COMMON_BLOOM_PX,
-    DISAGREES_SHARE,
-    FLOOR_PX,
-    REACH_MODULES,
-    detect_markers,
-    edge_offsets,
-)
+from vision.fiducial_edges import BLOOM_PX, CLIPPED, CLIPPED_BLOOM_PX, COMMON_BLOOM_PX, FLOOR_PX, REACH_MODULES, edge_offsets
 from vision.frame import Image
+from vision.markers import DISAGREES_SHARE, corner_points, detect_markers
 
 USUAL = np.array([np.log(0.78), 0, 0, 0, 0, 0, 0, 0])
 USUAL_SIGMA = np.array([0.25, 0.001, 0.01, 0.01, 0.15, 0.1, 0.001, 0.001])
@@ -114,7 +106,7 @@ def first_lens(image: Image, fiducials: Fiducials, board: Board) -> FirstLens:
         printed = _measure_lines(image, state, lines) if lines and turn >= ALONE_ROUNDS else None
         measured = _joined(own, printed) if printed else own
         state, noise, jacobian = _solve(state, measured, bloom_sigma, noise, size)
-    _check(state, own, marks, seen, size)
+    _check(state, own, marks, seen, corners, size)
     told = _told(state, jacobian, size)
     counts = len(own.places_px), len(measured.places_px) - len(own.places_px)
     tilt = float(np.degrees(np.arccos(np.clip(-np.asarray(cv2.Rodrigues(state[POSE][:3])[0])[2, 2], -1, 1))))
@@ -270,8 +262,13 @@ def _solve(state: Array, measured: _Measured, bloom_sigma: Array, noise: float, 
     return np.asarray(found.x), max(SIGMAS_A_MEDIAN * float(np.median(left)), LEAST_NOISE_PX), np.asarray(found.jac)
 
 
-def _check(state: Array, own: _Measured, marks: _Edges, fiducials: Fiducials, size: NDArray[np.intp]) -> None:
-    """Raises InputError where a fiducial is not where it should be, or the lens is none that cameras have."""
+def _check(state: Array, own: _Measured, marks: _Edges, fiducials: Fiducials, corners_px: Array, size: NDArray[np.intp]) -> None:
+    """Raises InputError where a fiducial is not where it should be, or not where its detected corners (4 m, 2) are, or the lens is none that
+    cameras have."""
+    wrong = at_wrong_edges(_project(state, corner_points(list(fiducials.markers), fiducials.z_mm), size), corners_px)
+    if wrong.any():
+        said = f"the edges of fiducial {fiducials.markers[int(np.argmax(wrong))].id} are not where it is"
+        raise InputError(f"expected a sharp picture, but {said}; hold the camera still, focus it, and take another")
     off = _off(state, own, size)
     for index, marker in enumerate(fiducials.markers):
         mine = own.edges.blooms[:, index + 1] > 0

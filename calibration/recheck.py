@@ -18,8 +18,9 @@ from table.observation import Camera
 from table.setup import Setup
 from table.solids import Array
 from vision.camera import on_plane, place_covariance, project, shift_over_board
-from vision.fiducials import Detected, detect_markers, locate_by
+from vision.fiducials import locate_by
 from vision.frame import Image
+from vision.markers import Detected, NoPose, detect_markers, own_fiducials
 
 LEAST_MM, SIGMAS = 0.7, 4.0
 """What is not told: shifts smaller than this, or than so many sigmas."""
@@ -61,7 +62,10 @@ class Checked:
 
 def recheck(image: Image, setup: Setup, before: Camera | None = None) -> Checked:
     """What does not agree with `table.json` in a picture (h, w, 3); of the camera, beside its place before."""
-    look = _Look(image, setup, detect_markers(image, setup.fiducials))
+    own = own_fiducials(detect_markers(image, setup.fiducials), setup, before)
+    if isinstance(own, NoPose):
+        return Checked(reason=own.reason)
+    look = _Look(image, setup, own)
     seen = look.detected.corners_px.keys()
     moved = look.moved(seen)
     camera = look.camera_by(seen - moved.keys())
@@ -81,10 +85,15 @@ class _Look:
 
     def camera_by(self, ids: Collection[int]) -> Camera | None:
         """The camera's place by these fiducials alone, their places taken as exact; None where it is not found."""
+        located = self._located(ids)
+        return located if isinstance(located, Camera) else None
+
+    def _located(self, ids: Collection[int]) -> Camera | NoPose:
         markers = tuple(marker for marker in self.setup.fiducials.markers if marker.id in ids)
         fiducials = msgspec.structs.replace(self.setup.fiducials, markers=markers, covariance=msgspec.UNSET)
-        located = locate_by(self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials)) if markers else None
-        return located if isinstance(located, Camera) else None
+        if not markers:
+            return NoPose("no fiducial is in view")
+        return locate_by(self.detected, self.image, msgspec.structs.replace(self.setup, fiducials=fiducials))
 
     def moved(self, seen: Collection[int]) -> dict[int, float]:
         """Cards that are not where they were, and by how many mm.
@@ -108,8 +117,10 @@ class _Look:
         if len(ids) < 3:
             return False
         for card in ids:
-            camera = self.camera_by(set(ids) - {card})
-            if camera is None:
+            camera = self._located(set(ids) - {card})
+            if isinstance(camera, NoPose):
+                if camera.unsure:
+                    continue  # two that say too little about where the third is
                 return True
             by_mm, sigma_mm = self._shift(camera, card)
             if by_mm > max(LEAST_MM, SIGMAS * sigma_mm):

@@ -96,7 +96,8 @@ class Camera:
     """Where the camera is: `table2camera` rotation (3, 3) and translation (3,) mm, and how well that is known.
 
     `covariance` (6, 6) is of (rotation vector in rad, translation in mm); where the lens is uncertain too, (6 + p, 6 + p) with the p
-    parameters of `Lens.covariance`.  `reprojection_px` is the RMS over all corners.
+    parameters of `Lens.covariance`.  `reprojection_px` is the RMS over all corners.  `notes` are sentences for people about how it was found,
+    and `sigma_mm` is how well the picture alone tells it, at the corner of the play area where it tells least, 1 sigma.
     """
 
     rotation: Array
@@ -104,6 +105,8 @@ class Camera:
     covariance: Array
     reprojection_px: float
     fiducials_seen: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+    sigma_mm: float = 0.0
 
     @property
     def eye_mm(self) -> Array:

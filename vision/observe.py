@@ -38,7 +38,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
     outline = setup.outline_mm()
     on_board = [one for one in read.pieces if _inside(one, outline)]
     strays = [one for one in read.pieces if not _inside(one, outline)]
-    notes = tuple(f"fiducial {marker.id} is covered" for marker in setup.fiducials.markers if marker.id not in camera.fiducials_seen)
+    notes = camera.notes
     if said := refocused(frame.focus_dpt, setup.camera):
         notes += (said,)
     if setup.camera.first_estimate:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from table.observation import Camera
 from table.setup import Setup
 from vision.camera import project
-from vision.fiducials import NoPose, locate
+from vision.fiducials import SURE_MM, locate
 from vision.frame import Image
+from vision.markers import NoPose
 
 CARD = 1.4
 """A card is looked at on a square this much larger than its marker."""
@@ -35,17 +36,24 @@ Window = tuple[slice, slice]
 class StillCamera:
     """Call it like `locate`, with every picture of one camera; the place is found anew when a card shows elsewhere or otherwise.
 
-    Pictures are compared with that in which the camera was found, so that a slow creep is noticed too.
+    Pictures are compared with that in which the camera was found, so that a slow creep is noticed too.  A place that is not surely known is
+    looked for again in every picture: the next may be sharper.
     """
 
     def __init__(self) -> None:
         self._known: _Known | None = None
+        self._before: tuple[Camera, Setup] | None = None
+        """The last place that was sure; of copies of fiducials in view, those seen from there are the table's."""
 
     def __call__(self, image: Image, setup: Setup) -> Camera | NoPose:
         if self._known is not None and self._known.holds(image, setup):
             return self._known.camera
-        camera = locate(image, setup)
-        self._known = _known(image, camera, setup) if isinstance(camera, Camera) else None
+        before = self._before[0] if self._before is not None and self._before[1] == setup else None
+        camera = locate(image, setup, before)
+        sure = isinstance(camera, Camera) and camera.sigma_mm <= SURE_MM
+        self._known = _known(image, camera, setup) if isinstance(camera, Camera) and sure else None
+        if isinstance(camera, Camera) and sure:
+            self._before = camera, setup
         return camera
 
 

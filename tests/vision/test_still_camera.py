@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from vision.camera import outline_px, project
-from vision.fiducials import NoPose, locate
+from vision.fiducials import SURE_MM, locate
+from vision.markers import NoPose
 from vision.render import Renderer
 from vision.scene import Scene
 from vision.scene_cases import random_case
@@ -89,3 +90,31 @@ def test_another_table_or_picture_is_looked_at_anew(change):
     else:
         lower = msgspec.structs.replace(CASE.setup.fiducials, z_mm=CASE.setup.fiducials.z_mm - 5.0)
         assert still(image, msgspec.structs.replace(CASE.setup, fiducials=lower)) is not first
+
+
+def test_a_copy_as_large_as_the_table_does_not_matter_once_the_place_is_known():
+    """A telephone is held between camera and table: of two tables in view the one that was there is meant."""
+    still, image = StillCamera(), picture(1)
+    first = still(image, CASE.setup)
+    copies, height = image.copy(), image.shape[0]
+    marker = CASE.setup.fiducials.markers[0]
+    corners = np.column_stack([np.array(marker.corners_mm), np.full(4, CASE.setup.fiducials.z_mm)])
+    low, high = (f(project(corners, CASE.camera, CASE.setup.camera), axis=0) for f in (np.min, np.max))
+    (left, top), (right, bottom) = low.astype(int) - 12, high.astype(int) + 12
+    large = cv2.resize(image[top:bottom, left:right], None, fx=1.5, fy=1.5)
+    copies[height // 2 : height // 2 + large.shape[0], 600 : 600 + large.shape[1]] = large
+    seen = still(copies, CASE.setup)
+    assert off_px(seen, CASE.camera) < 0.3
+    assert first.fiducials_seen == seen.fiducials_seen
+
+
+def test_a_place_that_is_not_sure_is_looked_for_again_in_the_next_picture():
+    still = StillCamera()
+    hidden = picture(1)
+    for marker in CASE.setup.fiducials.markers[:2]:
+        corners = np.column_stack([np.array(marker.corners_mm), np.full(4, CASE.setup.fiducials.z_mm)])
+        x, y = project(corners, CASE.camera, CASE.setup.camera).mean(axis=0)
+        hidden = cv2.circle(hidden, (int(x), int(y)), 60, (120, 90, 70), -1)
+    first = still(hidden, CASE.setup)
+    assert first.sigma_mm > SURE_MM
+    assert still(hidden.copy(), CASE.setup) is not first
