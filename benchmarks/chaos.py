@@ -10,9 +10,7 @@ import datetime
 import multiprocessing
 import os
 import platform
-import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +27,7 @@ import numpy as np
 
 from benchmarks import hostile_files, hostile_requests
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.full_disk import DISK_MB, can_mount, write_on_full_disk
 from benchmarks.kill import MOMENT_S, live_and_die
 from benchmarks.playing import GAMES, Eyes, Game, Seeing, play, seeing_faults
 from referee.session import Session
@@ -47,7 +46,6 @@ WIDTH_PX = 320
 CLOCK_ACTS = 40
 """So many acts of each game are played with a wall clock that is set before each picture."""
 JUMPS_MS = (-86_400_000, -600_000, -2000, 0, 0, 2000, 600_000, 86_400_000)
-DISK_MB = 8
 MOST_MB = 600
 """Memory that no command may need, whatever file it is given."""
 ANSWER_S = 30.0
@@ -98,78 +96,22 @@ def kills() -> Row:
     )
 
 
-FILL = """
-import sys, threading
-from pathlib import Path
-from referee.events import Noted, SessionStarted
-from referee.live import LiveState
-from referee.log import Log
-from referee.patient_session import PatientSession
-from referee.session import Session
-
-folder, count = Path(sys.argv[1]), int(sys.argv[2])
-ballast, live, waits, lost = folder / "ballast", LiveState(), 0, 0
-log = Log(folder / "log.sqlite", frames_bytes=1_000_000)
-session = Session.begin(log, SessionStarted(game="ice_boule", players=("red", "blue")))
-
-def fill():
-    with ballast.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(512))
-        except OSError as error:
-            assert error.errno == 28, error
-
-def pause(_):
-    global waits, lost
-    waits += 1
-    lost += session.seq != len(log.records(session.id))
-    if waits % 2 == 0:
-        ballast.unlink(missing_ok=True)
-
-patient = PatientSession(session, live, threading.Event(), lambda _: None, pause)
-picture = b"\\xff\\xd8" + bytes(30_000)
-for turn in range(count):
-    fill()
-    patient.append(Noted(code="turn", said=str(turn)), picture)
-log.close()
-with Log(folder / "log.sqlite") as log:
-    said = [record.event.said for record in log.records(session.id) if isinstance(record.event, Noted)]
-    lost += said != [str(turn) for turn in range(count)]
-print(waits, lost)
-"""
-
-
 def full_disk() -> Row:
     """A small file system is filled before each record, and has room again while the referee waits."""
     done = f"disk filled to the last byte before a ruling, and room made while it waits ({DISK_MB} MB file system)"
+    must = "goes on by itself, nothing lost"
     with tempfile.TemporaryDirectory() as folder:
-        mount = f'mount -t tmpfs -o size={DISK_MB}m tmpfs {folder} && exec "$@"'
-        words = ["unshare", "-rm", "sh", "-c", mount, "sh"]
-        if (
-            not shutil.which("unshare")
-            or subprocess.run([*words, "true"], capture_output=True).returncode
-        ):
+        if not can_mount(Path(folder)):
             return Row(
-                done,
-                "0 times",
-                "not tried: this system lets nobody mount a file system",
-                "goes on by itself",
+                done, "0 times", "not tried: this system lets nobody mount a file system", must
             )
-        command = [*words, sys.executable, "-c", FILL, folder, str(FULL)]
-        ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        ended = write_on_full_disk(Path(folder), FULL, every=1)
     if ended.returncode:
         error = ended.stderr.strip().splitlines()[-1]
-        return Row(done, f"{FULL} times", "it ended with an error", "goes on by itself", error)
-    waits, lost = map(int, ended.stdout.split())
-    came = f"waited {waits} times, went on by itself each time; {lost} records lost, doubled or shown too early"
-    return Row(
-        done,
-        f"{FULL} times",
-        came,
-        "goes on by itself, nothing lost",
-        "" if not lost else "records differ",
-    )
+        return Row(done, f"{FULL} times", "it ended with an error", must, error)
+    waits = int(ended.stdout.split()[-1])
+    came = f"looked {waits} times whether there was room, and went on each time; no record lost, doubled or shown too early"
+    return Row(done, f"{FULL} times", came, must)
 
 
 class _JumpingClock:

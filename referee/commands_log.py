@@ -22,6 +22,7 @@ from referee.log import Log, LogReader
 from referee.log_rescue import rescue as save_what_can_be_read
 from referee.log_tables import damaged
 from referee.played import Played, Thrown, games_of
+from referee.settings import complain
 from referee.shown import called, shown_date, shown_mm, shown_time
 from referee.tallies import Tally, tallies
 from referee.terminal import console, say, say_json
@@ -122,7 +123,7 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
     say(f"{source} is session {taken.session} in {target}")
     if taken.left_out:
         every = taken.frames + taken.left_out
-        say(f"rinkside: {taken.left_out} of its {every} pictures were left out: the log has no room for them", err=True)
+        complain(f"{taken.left_out} of its {every} pictures were left out: the log has no room for them")
 
 
 @log.command()
@@ -210,7 +211,7 @@ def _played(path: Path | None) -> list[Played]:
             try:
                 games += games_of(reader, summary.session, GAMES)
             except InputError as error:
-                say(f"rinkside: left out: {error}", err=True)
+                complain(f"left out: {error}")
     return games
 
 

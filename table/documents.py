@@ -131,15 +131,15 @@ def parse_toml(text: str, where: str, place: str = "") -> dict[str, Any]:
     return document
 
 
-def check_plain(document: Any, where: str) -> None:
+def check_plain(document: Any, where: str, most_depth: int = MOST_DEPTH) -> None:
     """Raises InputError unless plain data is harmless to all that follows.
 
-    Harmless are at most MOST_DEPTH lists and objects inside each other, finite numbers, whole ones up to MOST_NUMBER, and
+    Harmless are at most `most_depth` lists and objects inside each other, finite numbers, whole ones up to MOST_NUMBER, and
     text without half characters.
     """
     for path, node in _walk(document):
-        if isinstance(node, dict | list) and len(path) >= MOST_DEPTH:
-            raise InputError(f"{where}: expected {MOST_DEPTH} lists or objects inside each other at most, got more")
+        if isinstance(node, dict | list) and len(path) >= most_depth:
+            raise InputError(f"{where}: expected {most_depth} lists or objects inside each other at most, got more")
         if isinstance(node, float) and not math.isfinite(node):
             raise InputError(f"{where}: {_place(path)}: expected a finite number, got {node}")
         if isinstance(node, int) and abs(node) > MOST_NUMBER:

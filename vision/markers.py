@@ -143,12 +143,18 @@ def _area_px(quads: dict[int, Array]) -> float:
     return sum(side_px(quad) ** 2 for quad in quads.values())
 
 
-def _agreeing_sets(detected: Detected, setup: Setup) -> Iterator[dict[int, Array]]:
-    """Sets of two markers or more, one an id, that one camera above the table sees; grown from every pair by what fits it best."""
+def _agreeing_sets(detected: Detected, setup: Setup) -> list[dict[int, Array]]:
+    """Sets of two markers or more, one an id, that one camera above the table sees.
+
+    Each is grown from a pair by what fits it best; pairs that are in a set already would grow to the same one.
+    """
     markers = {marker.id: marker for marker in setup.fiducials.markers}
     ids = detected.corners_px.keys() & markers.keys()
+    found: list[dict[int, Array]] = []
     for one, other in combinations(sorted(ids), 2):
         for first, second in product(detected.all_px[one][:COPIES], detected.all_px[other][:COPIES]):
+            if any(known.get(one) is first and known.get(other) is second for known in found):
+                continue
             quads = {one: first, other: second}
             pose = _agree(quads, markers, setup)
             while pose is not None:
@@ -165,7 +171,8 @@ def _agreeing_sets(detected: Detected, setup: Setup) -> Iterator[dict[int, Array
                 else:
                     break
             if pose is not None:
-                yield quads
+                found.append(quads)
+    return found
 
 
 def _agree(quads: dict[int, Array], markers: dict[int, Marker], setup: Setup) -> Pose | None:

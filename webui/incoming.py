@@ -16,8 +16,9 @@ from flask import Request
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import BaseConverter
 
+from table.documents import check_plain
 from table.errors import InputError
-from table.text import check_unicode, printable
+from table.text import printable
 from webui.names import read_authority
 
 DIGITS = 15
@@ -104,8 +105,7 @@ def json_document(text: str | bytes) -> Any:
         ) from error
     except ValueError as error:
         raise InputError("expected a document in JSON") from error
-    _check_depth(document)
-    check_unicode(document, "JSON")
+    check_plain(document, "JSON", MOST_DEEP)
     return _cleaned(document)
 
 
@@ -118,20 +118,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> float:
     raise InputError(f"expected numbers in JSON, got {text}")
-
-
-def _check_depth(document: Any) -> None:
-    level: list[Any] = [document]
-    for _ in range(MOST_DEEP + 1):
-        level = [
-            inner
-            for node in level
-            if isinstance(node, dict | list)
-            for inner in (node.values() if isinstance(node, dict) else node)
-        ]
-        if not level:
-            return
-    raise InputError(f"expected JSON with at most {MOST_DEEP} brackets inside one another")
 
 
 def _cleaned(node: Any) -> Any:

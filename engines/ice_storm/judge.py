@@ -76,7 +76,7 @@ def _low(state: State, move: Low) -> Verdict:
     """A throw is void, whoever says so (ruling ice_storm.12)."""
     if wrong := violation(state, move):
         return refusal(wrong, move.player, (str(move),), {})
-    stays = "all that it moved is put back" if dict(state.rulings)["low"] == "undone" else "what it moved stays"
+    stays = "all that it moved is put back" if state.undoes_low else "what it moved stays"
     said = f"{move.player.capitalize()}'s hand was too low: the throw is void and made again, and {stays}. Pick the piece up."
     return Accepted(code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),))
 

@@ -201,7 +201,7 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     assert last is not None, "there is one to be made void"
     thrown = f"{last.player}{state.thrown_by(last.player)}"
     before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
-    if dict(state.rulings)["low"] == "undone":
+    if state.undoes_low:
         return replace(before, pieces=last.pieces, stacks=last.stacks)
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
 
@@ -246,8 +246,7 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
         said = f"{player}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
         return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
     if move.again == LOW or state.void:
-        undone = dict(state.rulings)["low"] == "undone"
-        what = "Put back what it moved" if undone else "What it moved stays where it is"
+        what = "Put back what it moved" if state.undoes_low else "What it moved stays where it is"
         said = f"{player}'s hand was lower than 6 inches (152 mm), so the throw is void. {what}; pick the piece up and throw again."
         return Violation("storm.throw.low", LOW_HAND, said)
     return _off_violation([(f"{move.player}'s throw", move.place), *_ends(move)])

@@ -66,6 +66,11 @@ class State:
     last: LastThrow | None = field(default=None, compare=False)
 
     @property
+    def undoes_low(self) -> bool:
+        """Is all that a throw with a low hand moved put back (ruling ice_storm.12)?"""
+        return dict(self.rulings)["low"] == "undone"
+
+    @property
     def starter(self) -> str:
         """Who throws and fires first in this round (ruling ice_storm.9)."""
         return self.players[self.round - 1]

@@ -147,7 +147,7 @@ def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
 def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says otherwise."""
     if wrong.code == "storm.throw.low":
-        return (str(Void(throw.player, () if dict(state.rulings)["low"] == "undone" else throw.changes)),)
+        return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
     return counted(throw) if wrong.code == "storm.throw.leaning" else ()
 
 
