@@ -71,7 +71,7 @@ def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
             lines = [str(shot) for shot in ice_storm.shots(state) if shot.target == target and shot.certain]
             how = lines[0].partition(":")[0] if lines else "fire"
             found.append(Hit(record, at_ms, str(state.attacker), target, how))
-        elif isinstance(move, Throw | Void):
+        elif isinstance(move, Throw | Void) and state.scores_knocked:
             off = [change.name for change in move.changes if change.place is None and not change.name.startswith(move.player)]
             found += [Hit(record, at_ms, move.player, name, "knocked off the board") for name in off]
     return tuple(found)

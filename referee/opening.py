@@ -9,6 +9,7 @@ from importlib import metadata
 import msgspec
 
 from referee.events import Reopened, SessionStarted
+from referee.fitting import check_pieces
 from referee.log import Log
 from referee.same_table import another_lens, another_table, last_table
 from referee.session import Session
@@ -36,10 +37,11 @@ def opening(
 ) -> SessionStarted:
     """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour.
 
-    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, and for a
-    name of somebody who does not play.
+    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, for pieces that
+    do not suit the board or the rulings, and for a name of somebody who does not play.
     """
     _check_players(players, setup)
+    check_pieces(game, rulings, setup)
     for colour in names or ():
         if colour not in players:
             raise InputError(f"--names: expected names of players ({', '.join(players)}), got one of {colour!r}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from engines import GAMES, Game
 from engines.rulings import Ruling
 from referee.events import Record, SessionStarted
+from referee.fitting import check_pieces
 from referee.ledger import begin
 from table.errors import InputError
 from table.setup import Setup
@@ -82,6 +83,7 @@ def _why_not(game: Game, setup: Setup) -> str:
     for count in range(len(setup.game.colours), 0, -1):
         try:
             game.set_up(setup.game.colours[:count], {}, setup.board)
+            check_pieces(game.NAME, {}, setup)
         except ValueError as error:
             why = why or str(error)
         else:

@@ -10,7 +10,7 @@ from itertools import islice
 from engines.appeal import instead
 from engines.errors import InvalidNotation
 from engines.ice_storm import rules, words
-from engines.ice_storm.moves import Capture, Change, Move, Throw
+from engines.ice_storm.moves import Capture, Change, Move, Pass, Throw
 from engines.ice_storm.place import Place
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import State
@@ -28,8 +28,10 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             lying = () if state.round_over else state.pieces
             for throw in _throws(ruled, [piece.name for piece in lying]):
                 yield words.throw(state, throw), throw
-        case Capture():
+        case Capture() | Pass():
             for move in rules.legal_moves(state):
+                if isinstance(move, Pass):
+                    yield f"{move.player.capitalize()} did not fire", move
                 if isinstance(move, Capture):
                     yield f"{str(state.attacker).capitalize()} took {move.colour}{move.number}", move
         case _:

@@ -13,9 +13,10 @@ import numpy as np
 from engines.errors import Violation
 from engines.ice_storm import words
 from engines.ice_storm.look import Look, overlap
-from engines.ice_storm.moves import LEANING, OFF, Change, Throw, Void
+from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
+from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
 from engines.ice_storm.state import State
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import cannot_be_read, listed
@@ -88,8 +89,37 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     """One piece more of the player who throws next."""
     if (unread := unclear(look)) is not None:
         return unread
+    if (wanted := of_another_size(look, piece)) is not None:
+        return _of_another_size(look, player, piece, wanted)
     read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
     return _decide(look, player, read, _not_seen_outside(look, Counter()), _evidence(look, piece))
+
+
+def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
+    """A thrown piece of another size than the game's is taken away, and the throw made again; what it moved stays, as after any such throw.
+
+    Where its size is not sure, or something is gone that nobody sees, people say what happened.
+    """
+    again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in _changes(look)]
+    lost = _not_seen_outside(look, Counter())
+    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted}
+    if piece.size_probability >= SURE and len(again) == 1 and not lost:
+        throw = again[0][1]
+        wrong = violation(look.state, throw)
+        assert wrong is not None, "it is always made again"
+        amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
+        said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
+        return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
+    right = as_of_size(piece, wanted)
+    pieces = tuple(right if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
+    read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
+    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+    choices.append(Choice("Not so: put it right", ()))
+    said = f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
+    rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
+    return Ambiguous(code=CODE, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
 
 
 def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
@@ -113,11 +143,18 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
     names = words.named(lost)
     if lost:
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
-        there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
-        read = [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
-    choices = [Choice(text, counted(throw)) for text, throw in read]
+    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
     choices.append(Choice("Not so: put it right", ()))
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def _lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
+    """Every reading with what is lost knocked off, then with it still there and not seen; as they are where nothing is lost."""
+    if not lost:
+        return read
+    names = words.named(lost)
+    there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
+    return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
 
 
 def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
@@ -148,7 +185,7 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says otherwise."""
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
-    return counted(throw) if wrong.code == "storm.throw.leaning" else ()
+    return counted(throw) if throw.again else ()
 
 
 def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
@@ -212,7 +249,8 @@ def _two(look: Look, player: str) -> Verdict:
     for piece in (first, second):
         place = look.touches(piece).place
         throw = Throw(piece.colour, place)
-        if look.gone or look.places or _leans(look, piece) is not False or piece.colour_probability < SURE or violation(state, throw):
+        doubtful = piece.colour_probability < SURE or of_another_size(look, piece) or _leans(look, piece) is not False
+        if look.gone or look.places or doubtful or violation(state, throw):
             return _taken_back(look, "storm.throw.two", said)
         state, moves = play(state, throw), [*moves, str(throw)]
     said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
@@ -256,6 +294,8 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     piece = look.new[0]
+    if (wanted := of_another_size(look, piece)) is not None:
+        return _of_another_size(look, player, piece, wanted)
     read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
     choices = [Choice(text, counted(throw)) for text, throw in read]
     said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
@@ -342,7 +382,8 @@ def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = N
     """Table and record disagree."""
     said = f"The board is not as it was left. {what_to_do}"
     player = look.state.next or look.state.attacker
-    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=look.differences, evidence=evidence or {})
+    differences = (*look.differences, *new_of_another_size(look))
+    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=differences, evidence=evidence or {})
 
 
 def unclear(look: Look) -> CannotSee | None:
