@@ -18,7 +18,7 @@ from engines.ice_boule.covered import with_target
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
-from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn
+from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.state import State
 from engines.ice_boule.throws import Reading, ask, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
@@ -125,6 +125,8 @@ def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) ->
 def _judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
     """Between ends: the table is cleared, then the target thrown and stood upright where it lies."""
     starter = state.starter
+    if (own := _own_target(state, seen, before)) is not None:
+        return own
     if any(piece.colour in state.players for piece in seen.pieces):
         said = f"Clear the table; then {starter} throws the target."
         return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
@@ -147,6 +149,25 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
         return Ambiguous(code="boule.target", said=said, rests_on=SETUP, player=starter, choices=choices, evidence=evidence)
     said = f"The {target.colour} target stands. {turn(play(state, Target(target.colour)))}"
     return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
+
+
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Verdict | None:
+    """What to say where the one piece on the table has a player's colour, and it does not lie there since the last end; None elsewhere.
+
+    One that came new and stands was thrown as the target; of any other the reason is told, and nobody is accused.
+    """
+    changes = compare(before, seen) if before else None
+    if len(seen.pieces) != 1 or (changes and changes.still):
+        return None
+    (piece,) = seen.pieces
+    wrong = violation(state, Target(piece.colour))
+    if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
+        return None
+    evidence = {"target": str(piece), "base_mm": piece.base_mm.round(3).tolist()}
+    if piece.pose == "upright" and piece.pose_probability >= SURE and not (changes and changes.same):
+        return refusal(wrong, state.starter, (str(Target(piece.colour)),), evidence)
+    said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
+    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
 
 
 def _target_gone(state: State, seen: Observation, before: Observation | None) -> Verdict:

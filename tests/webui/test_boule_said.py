@@ -108,3 +108,9 @@ def test_a_stop_that_was_heard_wrongly_was_a_throw(panel):
     panel.says("blue", player="blue", stop=True)
     offered = panel.browsers["host"].get(f"/api/v1/alternatives/{panel.session.seq}").get_json()
     assert ["throw blue out: blue 20.00"] in [choice["moves"] for choice in offered["choices"]]
+
+
+def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(panel):
+    answer = panel.browsers["host"].post("/api/v1/command", json={"command": "declare", "moves": ["target blue"]})
+    assert answer.status_code == 409
+    assert "a player's colour: it may have any but blue and yellow" in answer.get_json()["error"]["said"]
