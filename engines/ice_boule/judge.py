@@ -6,25 +6,21 @@ new is told by comparing the two, and what people decided about pieces that lie 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, TypeVar, cast
-
-import msgspec
+from typing import Any
 
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
-from engines.heard import read_heard
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
 from engines.ice_boule.covered import with_target
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
-from engines.ice_boule.ranking import Ranking, rank_layout
-from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, turn, violation
+from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.state import State
-from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
+from engines.ice_boule.throws import Reading, ask, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from engines.words import cannot_be_read
 from table.boards import Board
@@ -33,29 +29,8 @@ from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
-H = TypeVar("H", Stop, Throw)
 LEFT = Choice("It left the play area: the end is void", (str(Void()),))
 """Said of the target."""
-
-
-class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player, alone with pieces left, throws no more."""
-
-    player: str
-    stop: Literal[True]
-
-
-class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player's throw left the play area, and moved nothing in it."""
-
-    player: str
-    out: Literal[True]
-
-
-def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}` or `{"player": "red", "out": true}`."""
-    heard = cast(StopSaid | OutSaid, read_heard(said, StopSaid, OutSaid))
-    return judge_stop(state, heard.player) if isinstance(heard, StopSaid) else judge_out(state, heard.player)
 
 
 def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
@@ -94,40 +69,6 @@ def _judge_throw(found: Look | CannotSee) -> Verdict:
     if len(found.gained) == 1:
         return _one_new(found, found.gained[0])
     return _several_new(found)
-
-
-def judge_stop(state: State, player: str) -> Verdict:
-    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
-    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
-    if not isinstance(found, Stop):
-        return found
-    said = f"{player.capitalize()} throws no more. {words.follow(play(state, found), player)}"
-    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(found),))
-
-
-def judge_out(state: State, player: str) -> Verdict:
-    """A player says that their throw left the play area, where nobody may see it; all else lies as it lay."""
-    found = _heard(state, Throw(player, None, None, state.layout), lambda ranking: Throw(player, None, None, ranking.layout()))
-    if not isinstance(found, Throw):
-        return found
-    after = play(state, found)
-    rests_on = SCORING if after.end else PLAY
-    return Accepted(code="boule.throw", said=words.throw(state, found, after, None), rests_on=rests_on, player=player, moves=(str(found),))
-
-
-def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
-    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too close to call."""
-    wrong = violation(state, as_it_lies)
-    if wrong is None:
-        return as_it_lies
-    if wrong.code != TOO_CLOSE:
-        return refusal(wrong, as_it_lies.player, (str(as_it_lies),), {})
-    moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
-    if len(moves) == 1:
-        return moves[0]
-    choices = tuple(Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves)
-    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
-    return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=as_it_lies.player, choices=choices)
 
 
 def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
@@ -184,6 +125,8 @@ def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) ->
 def _judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
     """Between ends: the table is cleared, then the target thrown and stood upright where it lies."""
     starter = state.starter
+    if (own := _own_target(state, seen, before)) is not None:
+        return own
     if any(piece.colour in state.players for piece in seen.pieces):
         said = f"Clear the table; then {starter} throws the target."
         return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
@@ -206,6 +149,25 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
         return Ambiguous(code="boule.target", said=said, rests_on=SETUP, player=starter, choices=choices, evidence=evidence)
     said = f"The {target.colour} target stands. {turn(play(state, Target(target.colour)))}"
     return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
+
+
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Verdict | None:
+    """What to say where the one piece on the table has a player's colour, and it does not lie there since the last end; None elsewhere.
+
+    One that came new and stands was thrown as the target; of any other the reason is told, and nobody is accused.
+    """
+    changes = compare(before, seen) if before else None
+    if len(seen.pieces) != 1 or (changes and changes.still):
+        return None
+    (piece,) = seen.pieces
+    wrong = violation(state, Target(piece.colour))
+    if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
+        return None
+    evidence = {"target": str(piece), "base_mm": piece.base_mm.round(3).tolist()}
+    if piece.pose == "upright" and piece.pose_probability >= SURE and not (changes and changes.same):
+        return refusal(wrong, state.starter, (str(Target(piece.colour)),), evidence)
+    said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
+    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
 
 
 def _target_gone(state: State, seen: Observation, before: Observation | None) -> Verdict:

@@ -169,7 +169,7 @@ def test_all_who_may_fire_pass_and_the_round_is_over():
 def test_the_whole_referee_hears_a_pass(film, table, monkeypatch, lie):
     monkeypatch.setattr(game, "set_up", lambda *_: state("attack=may"))
     table.pieces = lying(lie)
-    film = film("ice_storm", PLAYERS, table.board, {"attack": "may"})
+    film = film("ice_storm", PLAYERS, table.board, attack="may")
     film.show(table.seen())
     film.say(player="green", passes=True)
     film.show(table.seen())
