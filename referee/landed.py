@@ -62,7 +62,7 @@ def squares_hit(ledger: Ledger) -> dict[str, dict[str, int]]:
 def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
     """Every piece taken in a game of Ice Storm, in order."""
     by_seq = {record.seq: record for record in records}
-    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
+    state = ledger.start
     found = []
     for seq, move in _moves(ledger):
         at_ms = by_seq[seq].at_ms

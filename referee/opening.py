@@ -8,6 +8,7 @@ from importlib import metadata
 
 import msgspec
 
+from referee.beginning import Lot, decided, draw_lot
 from referee.events import Reopened, SessionStarted
 from referee.log import Log
 from referee.same_table import another_lens, another_table, last_table
@@ -33,8 +34,11 @@ def opening(
     started: datetime,
     simulated: bool = False,
     names: Mapping[str, str] | None = None,
+    begins: str = "",
+    lot: Lot = draw_lot,
 ) -> SessionStarted:
-    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour.
+    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour;
+    `begins` and `lot` are as in `decided`.
 
     Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, and for a
     name of somebody who does not play.
@@ -53,6 +57,7 @@ def opening(
         table=table_document(as_played(setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
+        **decided(begins, game, players, lot)._asdict(),
     )
 
 
