@@ -90,7 +90,7 @@ def _steps(ledger: Ledger) -> list[_Step]:
     """What counts of a game, in order; of a throw that was made void after it was ruled, only what it moved, if that stays."""
     if ledger.started.game != ice_storm.NAME:
         return []
-    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
+    state = ledger.start
     steps: list[_Step] = []
     for entry in ledger.standing:
         for text in entry.moves:

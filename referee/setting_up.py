@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from engines import GAMES, Game
 from engines.rulings import Ruling
+from engines.who_begins import Printed, printed
 from referee.events import Record, SessionStarted
 from referee.fitting import check_pieces
 from referee.ledger import begin
@@ -26,6 +27,8 @@ class Choice:
     players: tuple[str, ...]
     rulings: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    begins: str = ""
+    """How it is decided who begins, as in `referee.beginning.decided`."""
 
 
 class SettingUp:
@@ -76,6 +79,11 @@ def playable(setup: Setup) -> dict[str, str]:
 def options(game: str) -> tuple[Ruling, ...]:
     """Where tables differ in this game; raises KeyError for none of ours."""
     return GAMES[game].RULINGS
+
+
+def beginnings(game: str) -> Printed:
+    """What the rules of a game say of who begins, and what may be chosen."""
+    return printed(game)
 
 
 def _why_not(game: Game, setup: Setup) -> str:
