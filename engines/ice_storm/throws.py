@@ -94,7 +94,10 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
     read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
-    return _decide(look, player, read, _not_seen_outside(look, Counter()), _evidence(look, piece))
+    evidence = _evidence(look, piece)
+    if read[0][1].again:
+        evidence["may_be"] = {text: str(throw) for text, throw in _as_lying(look, player, piece)}
+    return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
 
 
 def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
@@ -104,7 +107,12 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
     """
     again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in _changes(look)]
     lost = _not_seen_outside(look, Counter())
-    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted}
+    right = as_of_size(piece, wanted)
+    pieces = tuple(right if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
+    may_be = {text: str(throw) for text, throw in read if not throw.again}
+    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted, "may_be": may_be}
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
         throw = again[0][1]
         wrong = violation(look.state, throw)
@@ -112,10 +120,6 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
         said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
         return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
-    right = as_of_size(piece, wanted)
-    pieces = tuple(right if each is piece else each for each in look.seen)
-    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
     read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
     choices.append(Choice("Not so: put it right", ()))
@@ -199,6 +203,15 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
     return counted(throw) if throw.again else ()
+
+
+def _as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does not."""
+    return [
+        ("; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))), Throw(player, rest.place, changes))
+        for rest in _lies(look.touches(piece).place)
+        for said, changes in _changes(look)
+    ]
 
 
 def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:

@@ -176,3 +176,15 @@ def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_o
     assert (refused.code, refused.stands) == ("storm.throw.size", ())
     assert refused.said == "A green piece on e5 is medium, and the others are small. Take away what is of another size."
     assert play(STATE, before).moves == ("throw green g2",)
+
+
+def test_a_throw_that_leaned_or_did_not_can_be_put_right_by_people(three, play):
+    offered = game.alternatives(STATE, ("throw green c5: red1 off",))
+    assert ("void green: red1 off",) in [choice.moves for choice in offered[:5]]
+    assert all("void" not in choice.moves[0] for choice in game.alternatives(game.start(PLAYERS, {}), ("throw green c5",))), "nothing to lean on"
+    on_green = three.leaning("green")
+    refused = play(STATE, three.seen(), dataclasses.replace(on_green, pose_probability=1.0))
+    assert (refused.code, refused.stands) == ("storm.throw.leaning", ())
+    ((said, move),) = refused.evidence["may_be"].items()
+    assert said.startswith("Green's piece lies on the board")
+    assert game.violation(STATE, game.parse_move(move)) is None
