@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from engines import ice_storm
-from engines.ice_storm.moves import Capture, Low, Move, Throw, Void
+from engines.ice_storm.moves import Capture, Low, Move, Moved, Throw, Void
 from engines.ice_storm.state import State
 from referee.events import Asked, Record, Ruled
 from referee.ledger import Ledger
@@ -71,7 +71,7 @@ def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
             lines = [str(shot) for shot in ice_storm.shots(state) if shot.target == target and shot.certain]
             how = lines[0].partition(":")[0] if lines else "fire"
             found.append(Hit(record, at_ms, str(state.attacker), target, how))
-        elif isinstance(move, Throw | Void) and state.scores_knocked:
+        elif isinstance(move, Throw | Void | Moved) and state.scores_knocked:
             off = [change.name for change in move.changes if change.place is None and not change.name.startswith(move.player)]
             found += [Hit(record, at_ms, move.player, name, "knocked off the board") for name in off]
     return tuple(found)
@@ -97,17 +97,16 @@ def _steps(ledger: Ledger) -> list[_Step]:
             move = ledger.engine.parse_move(text)
             if isinstance(move, Low) and state.last and state.last.player == move.player:
                 at = max(at for at, step in enumerate(steps) if isinstance(step.move, Throw))
-                steps[at] = replace(steps[at], move=_what_stays(steps[at]))
+                stays = not state.undoes_low
+                steps[at:] = [_Step(step.record, step.before, _what_stays(step.move)) for step in steps[at:] if stays]
             steps.append(_Step(entry.seq, state, move))
             state = ledger.engine.play(state, move)
     return steps
 
 
-def _what_stays(step: _Step) -> Void:
-    """Of a throw that is void."""
-    throw = step.move
-    assert isinstance(throw, Throw), "nothing else is made void"
-    return Void(throw.player, () if step.before.undoes_low else throw.changes)
+def _what_stays(move: Move) -> Move:
+    """Of a throw that is void, and of what is said of it after."""
+    return Void(move.player, move.changes) if isinstance(move, Throw) else move
 
 
 def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ or is gone is told by comparing the two; how pieces lie that lie still was decid
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal, cast
 
@@ -23,7 +24,7 @@ from engines.ice_storm.place import Piece
 from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, MUST, outcome, play, shots, targets, turn, violation
 from engines.ice_storm.sizes import exchanged
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, stands, unclear
+from engines.ice_storm.throws import by_the_last_throw, cannot_read, judge_throw, out_of_sync, stands, unclear, whose_throw
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
 from table.observation import Observation, SeenPiece
@@ -114,7 +115,7 @@ def _judge_attack(look: Look) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     if look.new or look.elsewhere:
-        return out_of_sync(look, "Put it right.")
+        return replace(out_of_sync(look, "Put it right."), asks=whose_throw(look, [] if look.new else by_the_last_throw(look)))
     if len(look.gone) > 1:
         return _several(look, attacker)
     if look.gone:

@@ -49,6 +49,8 @@ class Look:
     board: Chessboard
     assumed_new: SeenPiece | None = None
     """Taken to be the thrown piece, and so none of the state's."""
+    nobody_threw: bool = False
+    """Is no piece taken to be thrown, so that all on the board are the state's?"""
 
     @property
     def first(self) -> bool:
@@ -115,7 +117,7 @@ class Look:
         hides = np.array([self._hides(piece) for piece in own])
         fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
         hidden = np.where(np.diag(hides), HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
-        thrown = colour == self.state.next and self.assumed_new is None
+        thrown = colour == self.state.next and self.assumed_new is None and not self.nobody_threw
         came = seen + self.came_out[colour] - len(own) - thrown
         replaced = max(came, int(thrown and seen <= len(own)), 0)
         return np.hstack(

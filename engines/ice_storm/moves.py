@@ -9,6 +9,7 @@
 | `throw red low` | the hand was too low: it is thrown again |
 | `throw red size` | the piece is of another size than the game's: another one is thrown |
 | `void red: green2 d4-d5>d5, black1 off` | a throw of red's did not count; what it moved or knocked off stays so |
+| `moved red: green2 d4-d5>d5` | red's throw, which was ruled before that was seen, moved green2 too |
 | `low red` | red's hand was too low: the throw just ruled, or the one just made and not ruled yet, is void |
 | `capture black2` | the player whose turn it is fires and takes black2 |
 | `capture black`, `capture black b4` | the same, where only one black piece, or one that touches b4, can be taken |
@@ -79,6 +80,20 @@ class Void:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """What the throw that was ruled last moved besides: it was said to be off the board before the board was seen."""
+
+    player: str
+    changes: tuple[Change, ...]
+
+    def __post_init__(self) -> None:
+        _check_changes(self.changes)
+
+    def __str__(self) -> str:
+        return f"moved {self.player}{_and_moved(self.changes)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Low:
     """A hand was lower than 6 inches: the player's last throw is void (ruling ice_storm.12)."""
 
@@ -121,7 +136,7 @@ class Settle:
         return f"settle {self.name} {self.place}"
 
 
-Move = Throw | Void | Low | Capture | Pass | Settle
+Move = Throw | Void | Moved | Low | Capture | Pass | Settle
 
 
 def parse_move(text: str) -> Move:
@@ -175,6 +190,7 @@ _NOTATION: Notation[Move] = Notation(
         "throw {player} {place}": Throw,
         "void {player}: {changes}": Void,
         "void {player}": Void,
+        "moved {player}: {changes}": Moved,
         "low {player}": Low,
         "pass {player}": Pass,
         "capture {target} {square}": _capture,

@@ -12,7 +12,7 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.ice_storm import fire
 from engines.ice_storm.examples import settlements, throws
-from engines.ice_storm.moves import LEANING, LOW, OFF, OTHER_SIZE, Capture, Change, Low, Move, Pass, Settle, Throw, Void, parse_move
+from engines.ice_storm.moves import LEANING, LOW, OFF, OTHER_SIZE, Capture, Change, Low, Move, Moved, Pass, Settle, Throw, Void, parse_move
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
@@ -109,6 +109,8 @@ def play(state: State, move: Move) -> State:
             return _throw(_next_round(state) if state.round_over else state, move)
         case Void():
             return replace(_settle_changes(state, move.player, move.changes), void=False, last=None)
+        case Moved():
+            return _settle_changes(state, move.player, move.changes)
         case Low():
             return _void_last(state, state.last) if _is_last(state, move) else replace(state, void=True)
         case Capture():
@@ -129,6 +131,8 @@ def violation(state: State, move: Move) -> Violation | None:
             return _over(state, move) or _turn_violation(state, move) or _throw_violation(state, move)
         case Void():
             return _over(state, move) or _turn_violation(state, move) or _void_violation(state, move)
+        case Moved():
+            return _over(state, move) or _moved_violation(state, move)
         case Low():
             return _low_violation(state, move)
         case Capture():
@@ -219,7 +223,7 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
 
 
-def _is_last(state: State, move: Low) -> bool:
+def _is_last(state: State, move: Low | Moved) -> bool:
     return state.last is not None and state.last.player == move.player
 
 
@@ -276,12 +280,19 @@ def _void_violation(state: State, move: Void) -> Violation | None:
     return _names_violation(state, move) or _off_violation(_ends(move))
 
 
-def _ends(move: Throw | Void) -> list[tuple[str, Place | None]]:
+def _moved_violation(state: State, move: Moved) -> Violation | None:
+    if not _is_last(state, move):
+        said = f"'{move}' was tried, but {move.player}'s throw is not the one that was ruled last. {turn(state)}"
+        return Violation("storm.moved.time", DEPLOYMENT, said)
+    return _names_violation(state, move) or _off_violation(_ends(move))
+
+
+def _ends(move: Throw | Void | Moved) -> list[tuple[str, Place | None]]:
     """Names of the pieces that a throw moved, and where they ended."""
     return [(change.name, change.place) for change in move.changes]
 
 
-def _names_violation(state: State, move: Throw | Void) -> Violation | None:
+def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | None:
     lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
     for change in move.changes:
         if change.name not in lie:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engines.ice_storm.fire import Shot, aims, reach
-from engines.ice_storm.moves import Capture, Low, Move, Pass, Settle, Throw, Void
+from engines.ice_storm.moves import Capture, Low, Move, Moved, Pass, Settle, Throw, Void
 from engines.ice_storm.rules import shots, targets
 from engines.ice_storm.state import PIECES, State
 from engines.sketch import Mark, Option, mark
@@ -21,7 +21,7 @@ def options(state: State) -> tuple[Option, ...]:
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
     """Where a throw lies and what it moved; of a capture, the lines that hit, and the squares of the target."""
     match move:
-        case Throw() | Void():
+        case Throw() | Void() | Moved():
             places = [move.place if isinstance(move, Throw) else None, *(change.place for change in move.changes)]
             off = [piece.place for change in move.changes if change.place is None and (piece := state.named(change.name))]
             came = tuple(one for place in places if place for one in mark("here", sorted(place.squares), not place.in_doubt))

@@ -90,6 +90,13 @@ class State:
     last: LastThrow | None = field(default=None, compare=False)
 
     @property
+    def last_off(self) -> str | None:
+        """Who made the throw that was ruled last, if it is not on the board."""
+        if self.last is None or self.named(f"{self.last.player}{self.thrown_by(self.last.player)}"):
+            return None
+        return self.last.player
+
+    @property
     def undoes_low(self) -> bool:
         """Is all that a throw with a low hand moved put back (ruling ice_storm.12)?"""
         return dict(self.rulings)["low"] == "undone"
@@ -185,7 +192,7 @@ class State:
             "totals": " ".join(map(str, self.totals)),
             "stacks": " ".join(map(str, self.stacks)),
             "thrown": self.thrown,
-            "turn": VOID if self.void else self.turn or NONE,
+            "turn": " ".join(filter(None, (self.turn, VOID if self.void else ""))) or NONE,
             **({_PASSED: " ".join(self.passed)} if self.passed else {}),
             "pieces": ", ".join(map(str, self.pieces)) or NOTHING,
             "rulings": write_rulings(self.rulings),
@@ -211,6 +218,7 @@ _KEYS = ("players", "round", "totals", "stacks", "thrown", "turn", _PASSED, "pie
 
 def _parse(text: str) -> State:
     words = read_line(text, [key for key in _KEYS if key != _PASSED or f"; {_PASSED} " in text])
+    turn, void = _read_turn(words["turn"])
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
         players=blank.players,
@@ -219,13 +227,20 @@ def _parse(text: str) -> State:
         stacks=read_counts(words, "stacks", len(blank.players)),
         round=read_counts(words, "round", 1)[0],
         thrown=read_counts(words, "thrown", 1)[0],
-        turn=None if words["turn"] in (NONE, VOID) else words["turn"],
-        void=words["turn"] == VOID,
+        turn=turn,
+        void=void,
         passed=tuple(words[_PASSED].split(" ")) if _PASSED in words else (),
         pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
     )
     _check(state)
     return state
+
+
+def _read_turn(text: str) -> tuple[str | None, bool]:
+    """Whose turn it is to fire, and whether the throw that is made now is void."""
+    if text in (NONE, VOID):
+        return None, text == VOID
+    return text.removesuffix(f" {VOID}"), text.endswith(f" {VOID}")
 
 
 def _check(state: State) -> None:
@@ -234,9 +249,9 @@ def _check(state: State) -> None:
     _expect(1 <= state.round <= seats, f"round 1 to {seats}")
     _expect(state.thrown <= PIECES * seats, f"0 to {PIECES * seats} pieces thrown")
     _expect(sum(state.totals) <= PIECES * seats * (state.round - 1), f"at most {PIECES * seats} points for each earlier round")
-    _expect(not state.void or not state.all_thrown, "a void throw only while pieces are thrown")
     _expect((state.turn is not None) == state.all_thrown, "whose turn it is to fire once everything is thrown, and only then")
     _expect(state.turn in (None, *state.players), "the turn of one of the players")
+    _expect(not state.void or state.next is not None, "a void throw only while pieces are thrown")
     _expect(not state.passed or (state.may_pass and state.turn is not None), "players who passed only while players fire and may pass")
     _expect(len(set(state.passed)) == len(state.passed) and set(state.passed) <= set(state.players), "players who passed, each once")
     _expect({piece.colour for piece in state.pieces} <= set(state.players), "pieces of the players' colours")

@@ -13,7 +13,7 @@ import numpy as np
 from engines.errors import Violation
 from engines.ice_storm import words
 from engines.ice_storm.look import Look, overlap
-from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Throw, Void
+from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Moved, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
@@ -53,6 +53,8 @@ def judge_throw(look: Look) -> Verdict:
         return _two(look, player)
     if strangers:
         return _stranger(look, strangers[0], player)
+    if len(look.new) > 1 and (left := _left_lying(look)) is not None:
+        return left
     if len(look.new) > 1:
         return _taken_back(look, "storm.throw.two", f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.")
     if look.new:
@@ -92,7 +94,10 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
     read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
-    return _decide(look, player, read, _not_seen_outside(look, Counter()), _evidence(look, piece))
+    evidence = _evidence(look, piece)
+    if read[0][1].again:
+        evidence["may_be"] = {text: str(throw) for text, throw in _as_lying(look, player, piece)}
+    return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
 
 
 def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
@@ -102,7 +107,12 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
     """
     again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in _changes(look)]
     lost = _not_seen_outside(look, Counter())
-    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted}
+    right = as_of_size(piece, wanted)
+    pieces = tuple(right if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
+    may_be = {text: str(throw) for text, throw in read if not throw.again}
+    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted, "may_be": may_be}
     if piece.size_probability >= SURE and len(again) == 1 and not lost:
         throw = again[0][1]
         wrong = violation(look.state, throw)
@@ -110,16 +120,22 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
         said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
         return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
-    right = as_of_size(piece, wanted)
-    pieces = tuple(right if each is piece else each for each in look.seen)
-    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
-    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
     read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
     choices.append(Choice("Not so: put it right", ()))
     said = f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
     rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
     return Ambiguous(code=CODE, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def _left_lying(look: Look) -> Refused | None:
+    """Beside a new piece that may be thrown, others lie that should have been taken away: surely of another size than the game's."""
+    told_of = new_of_another_size(look)
+    if len(told_of) != len(look.new) - 1:
+        return None
+    throw = Throw(str(look.state.next), None, (), OTHER_SIZE)
+    wrong = Violation("storm.throw.size", f"{DEPLOYMENT}; {ONE_SIZE}", f"{' '.join(told_of)} Take away what is of another size.")
+    return refusal(wrong, throw.player, (str(throw),), _evidence(look))
 
 
 def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
@@ -144,6 +160,7 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
     if lost:
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+    choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
     choices.append(Choice("Not so: put it right", ()))
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
 
@@ -186,6 +203,15 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
     return counted(throw) if throw.again else ()
+
+
+def _as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does not."""
+    return [
+        ("; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))), Throw(player, rest.place, changes))
+        for rest in _lies(look.touches(piece).place)
+        for said, changes in _changes(look)
+    ]
 
 
 def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
@@ -367,15 +393,43 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     """
     out = f"{player.capitalize()}'s piece is off the board, out of sight"
     throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
+    earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        evidence = {"may_be": {said: str(throw) for said, throw in throws}}
-        return out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+        choices = [*(Choice(said, (str(throw),)) for said, throw in throws), *earlier]
+        evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
+        told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+        return replace(told_so, asks=whose_throw(look, choices))
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
-    choices.append(Choice("Not so: put it right", ()))
+    choices += [*earlier, Choice("Not so: put it right", ())]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
     common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}
     return Ambiguous(code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common)
+
+
+def by_the_last_throw(look: Look) -> list[Choice]:
+    """The throw that was ruled last is off the board, and was said to be so before the board was seen: what it moved or knocked off."""
+    player = look.state.last_off
+    if player is None:
+        return []
+    did = f"{player.capitalize()}'s throw before, which is off the board, did it"
+    moves = [("; ".join(filter(None, (did, said))), Moved(player, changes)) for said, changes in _changes(look) if changes]
+    return [Choice(said, (str(move),)) for said, move in moves if violation(look.state, move) is None]
+
+
+def _nobody_threw(look: Look) -> list[Choice]:
+    """As `by_the_last_throw`, where what looks like a new piece is one of the record that lies elsewhere now."""
+    other = replace(look, nobody_threw=True)
+    return [] if other.new else by_the_last_throw(other)
+
+
+def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
+    """What people are asked where the board stays another one."""
+    if not choices:
+        return None
+    common: dict[str, Any] = {"code": "storm.unseen", "rests_on": DEPLOYMENT, "player": look.state.next or look.state.attacker}
+    every = (*choices, Choice("Not so: put it right", ()))
+    return Ambiguous(said="Did a throw do that which is off the board?", choices=every, until_moved=True, **common)
 
 
 def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:

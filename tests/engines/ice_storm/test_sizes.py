@@ -180,3 +180,8 @@ def test_the_whole_referee_names_it_once_and_goes_on(film, tables):
         ("refused", "storm.throw.size", "black", ("throw black size",)),
         ("accepted", "storm.throw", "black", ("throw black g7",)),
     ]
+
+
+def test_who_knows_better_than_the_camera_finds_the_throw_among_the_alternatives(two, play):
+    refused = play(state(), two.seen(), another("red", 75, 310))
+    assert [*refused.evidence["may_be"].items()] == [("It is small: Red's piece lies on the board, within b7", "throw red b7")]
