@@ -13,7 +13,7 @@ from table.observation import Observation
 
 def measurement(state: State, seen: Observation) -> dict[str, Any]:
     """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when there is no target."""
-    return measurement_document(measure(seen, state.target)) if state.target else {}
+    return measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest")) if state.target else {}
 
 
 def state_document(state: State) -> dict[str, Any]:

@@ -6,7 +6,7 @@ new is told by comparing the two, and what people decided about pieces that lie 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -14,13 +14,14 @@ from typing import Any
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
-from engines.ice_boule.covered import with_target
+from engines.ice_boule.covered import guessed, with_target
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
+from engines.ice_boule.stack import as_toppled, uncovered
 from engines.ice_boule.state import State
-from engines.ice_boule.throws import Reading, ask, rule, two_throws
+from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from engines.words import cannot_be_read
 from table.boards import Board
@@ -44,16 +45,18 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
     known = before and (with_target(state, before, None) or before)
     whole = with_target(state, seen, known)
     if whole is None:
-        return _target_gone(state, seen, before)
+        return _target_gone(state, seen, before, known)
+    hidden, whole = whole is not seen, as_toppled(state, whole, known)
     verdict = _judge_throw(look(state, whole, known))
-    if whole is seen:
+    if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
-    if isinstance(verdict, Ambiguous):
+    verdict = replace(verdict, table=verdict.table or whole)
+    if hidden and isinstance(verdict, Ambiguous):
         said = f"{_unseen(state)} {verdict.said}"
-        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]), table=whole)
-    if isinstance(verdict, Accepted):
+        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]))
+    if hidden:
         said = f"{verdict.said} The {state.target} target is hidden, and taken to be where it was seen last, under the piece that stands there."
-        return replace(verdict, said=said, table=whole)
+        return replace(verdict, said=said)
     return verdict
 
 
@@ -170,15 +173,33 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
 
 
-def _target_gone(state: State, seen: Observation, before: Observation | None) -> Verdict:
-    """The target is not in play any more; only what is seen to lie outside is void at once (ruling ice_boule.4)."""
+def _target_gone(state: State, seen: Observation, before: Observation | None, known: Observation | None) -> Verdict:
+    """The target is not in play any more; only what is seen to lie outside is void at once (ruling ice_boule.4).
+
+    It may be hidden, and play goes on: then people say how the throw came out.
+    """
     outside, were = (sum(piece.colour == state.target for piece in table.off_board) if table else 0 for table in (seen, before))
     move, rests_on = str(Void()), "ruling ice_boule.4"
     if before and outside > were:
         said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
         return Accepted(code="boule.void", said=said, rests_on=rests_on, player=state.next, moves=(move,))
-    choices = (LEFT, Choice("It is still in play, or is put back", ()))
-    return Ambiguous(code="boule.target.gone", said=_unseen(state), rests_on=rests_on, player=state.next, choices=choices)
+    common: dict[str, Any] = {"code": "boule.target.gone", "said": _unseen(state), "rests_on": rests_on, "player": state.next}
+    back = Choice("It is still in play, or is put back", ())
+    whole = guessed(state, seen, known)
+    verdict = None if whole is None else _judge_throw(look(state, as_toppled(state, whole, known), known))
+    still = () if verdict is None else tuple(_in_play(state, verdict))
+    return Ambiguous(**common, choices=(LEFT, *still, back), table=whole if still else None)
+
+
+def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
+    """What may have happened if the target that nobody sees is still in play."""
+    choices = [choice for choice in verdict.choices if choice.moves] if isinstance(verdict, Ambiguous) else []
+    if isinstance(verdict, Accepted):
+        move = parse_move(verdict.moves[-1])
+        assert isinstance(move, Throw)
+        choices = [Choice(label(state, move, move.layout) if move.layout.lies else "Nobody leads", verdict.moves)]
+    for choice in choices:
+        yield Choice(f"The target is still in play. {choice.label}", choice.moves)
 
 
 def _unseen(state: State) -> str:
@@ -229,6 +250,11 @@ def _one_new(found: Look, colour: str) -> Verdict:
         gone = ", ".join(found.lost)
         said = f"A new {colour} piece lies in play, and missing are: {gone}. Were they knocked out of the play area?"
         knocked = [(f"{text}; knocked out of play: {gone}", reading) for text, reading in read]
+        if (covered := _covers(found, thrown)) is not None:
+            other, again = covered
+            knocked += [(f"{text}; under it on the target: {gone}", reading) for text, reading in _sizes(other, colour, again)]
+            asked = ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
+            return replace(asked, table=other.seen)
         return ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
     if found.measured.doubts:
         said = f"{' '.join(found.measured.doubts)} Is it as the camera read it?"
@@ -237,6 +263,18 @@ def _one_new(found: Look, colour: str) -> Verdict:
         said = f"Which size is the piece that {colour} threw? It fixes {colour}'s size for this end."
         return ask(found, "boule.size", said, SETUP, read, "The piece was not thrown: take it back")
     return rule(read[0][1])
+
+
+def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
+    """Where a piece that came to stand on the target hides all that is missing, as it stood there before: the look with that, and the piece."""
+    if found.before is None or not found.measured.gaps[thrown].on_target:
+        return None
+    target, top = found.measured.target, found.measured.gaps[thrown].piece
+    other = look(found.state, uncovered(found.seen, found.before, target, top), found.before)
+    if isinstance(other, CannotSee) or other.lost or other.gained != found.gained:
+        return None
+    (again,) = other.new(top.colour)
+    return other, again
 
 
 def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:

@@ -82,11 +82,12 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
     return _ordered(ranking, order, nearer, alike)
 
 
-def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout) -> Ranking:
+def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False) -> Ranking:
     """What a measurement knows, and what was known before about pieces that did not move.
 
     `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where neither it nor the target
-    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.
+    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.  Where the target's place is
+    only `guessed` nothing else is known.
     """
     gaps = measured.gaps
     lies = tuple(layout.lies[kept[k]] if k in kept else Lie(gap.piece.colour, gap.mm, gap.on_target) for k, gap in enumerate(gaps))
@@ -103,7 +104,7 @@ def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Lay
             if i in kept and j in kept and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]:
                 nearer[i, j], equal[i, j] = known.nearer[kept[i], kept[j]], known.equal[kept[i], kept[j]]
             else:
-                nearer[i, j] = measured.nearer(i, j)
+                nearer[i, j] = not guessed and measured.nearer(i, j)
     order = sorted(range(count), key=lambda k: (lies[k].rank, kept.get(k, count)))
     return _ordered(Ranking(tuple(range(count)), lies, nearer, equal), order, nearer, equal)
 

@@ -18,7 +18,13 @@ def test_the_target_leaves_the_play_area(tables, game):
     game.add(tables.beside("blue", 20.0))
     pieces = game.pieces[1:]
     asked = game.see(*pieces, tables.beside("yellow", 9.0, 90))
-    assert asked.choices == (Choice("It left the play area: the end is void", ("void",)), Choice("It is still in play, or is put back", ()))
+    assert asked.choices[0] == Choice("It left the play area: the end is void", ("void",))
+    assert [choice.label for choice in asked.choices[1:-1]] == [
+        "The target is still in play. Yellow is nearest",
+        "The target is still in play. Blue is nearest",
+        "The target is still in play. Yellow and blue are equally near",
+    ]
+    assert asked.choices[-1] == Choice("It is still in play, or is put back", ())
     void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
     assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
     assert void.said == "The green target left the play area. The end is void and is repeated without a score. Blue throws the target next."
