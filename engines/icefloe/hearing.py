@@ -275,6 +275,9 @@ def _done(state: State, move: Done) -> Verdict:
 def _counted(state: State, move: Done | Decision) -> Accepted:
     """The vote is decided: a value, or the tile."""
     after = play(state, move)
+    if after.phase == "vote" and after.value == state.value:
+        said = f"No vote counts, so all vote again. {_opened(after)}"
+        return Accepted(code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),))
     code, rests_on = ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
     tally = listed((f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts")
     if isinstance(move, Decision):
