@@ -9,7 +9,7 @@ import msgspec
 
 from engines.errors import Violation
 from engines.heard import read_heard
-from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, refusal
+from engines.verdict import Accepted, Ambiguous, Choice, Noted, Verdict, Waiting, refusal
 from engines.zamboni_wars.moves import Drive, Early, Fire, Hold, Move, Roll, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Rolling, RollOff, Shooting
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
@@ -57,6 +57,9 @@ def hear(state: State, said: Mapping[str, Any], in_doubt: bool = False, /) -> Ve
     match heard:
         case DieSaid():
             return _die(state, player, heard.die, in_doubt)
+        case FireSaid() | HoldSaid() if isinstance(state.phase, Moving) and player == state.to_move:
+            unseen = f"{player.capitalize()}'s move is not seen yet: say that once more when it is. {turn(state)}"
+            return Waiting(code="zamboni.early", said=unseen, rests_on=SEQUENCE, player=player)
         case FireSaid():
             return _note(state, player, (Fire(heard.fire),), "zamboni.fire", f"{player.capitalize()} fires at {heard.fire}.")
         case StaysSaid():

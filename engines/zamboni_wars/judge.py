@@ -229,6 +229,8 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
         said = f"{pair.player.capitalize()}'s Zamboni went to {drive}, and it is {state.to_move}'s turn."
+        if pair.player == state.follower and not violation(state, Drive(state.mover.space, state.mover.facing)):
+            said += f" If {state.to_move} ended where the move began, say so."
         return _refuse(state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong)
     forbidden = violation(state, drive)
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
