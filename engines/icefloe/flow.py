@@ -81,12 +81,14 @@ def laid(state: State, move: Coin) -> State:
 
 
 def finished_laying(state: State, player: str) -> State:
-    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void."""
+    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void, or those are cast again."""
     done = tuple(other for other in state.players if other in (*state.done, player))
     if len(done) < len(state.players):
         return replace(state, done=done)
     if state.tally and len(state.leading_choices) == 1:
         return decided(state, state.leading_choices[0])
+    if not state.tally and state.ruling("void") == "again":
+        return _vote_opened(_cleared(state))
     return replace(state, phase="decide", done=())
 
 
@@ -104,7 +106,7 @@ def removed(state: State, tile: str | None) -> State:
         return _finished(after)
     if state.phase == "remove" and len(after.board.empty) > 1:
         return replace(after, phase="extra")
-    if state.round > len(state.players):
+    if state.scoring:
         return replace(after, phase="score", mover=state.torch)
     return replace(after, phase="torch")
 
@@ -161,6 +163,6 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
 def _finished(state: State) -> State:
     """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
     after = replace(_cleared(_add(state, state.board.pyramids)), mover=None, objection=None)
-    if len(after.best) == 1:
+    if len(after.best) == 1 or state.ruling("tie") == "shared":
         return replace(after, phase="over", winners=after.best)
     return replace(after, phase="name")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, assert_never, cast
 
 import msgspec
@@ -11,7 +12,7 @@ from engines.errors import Violation
 from engines.heard import read_heard
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
-from engines.icefloe.checks import EMPTYING, ROUND, SCORING
+from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
 from engines.icefloe.moves import (
     COINS,
     Coin,
@@ -30,7 +31,7 @@ from engines.icefloe.moves import (
 )
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import after_move, capital, choice, comments, turn, votes
+from engines.icefloe.words import after_move, capital, choice, comments, removed, turn, votes
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
 from engines.words import listed
 
@@ -76,6 +77,12 @@ class ExtraTile(_Said, frozen=True):
     extra_tile: str | None
 
 
+class Removed(_Said, frozen=True):
+    """The torch bearer took a tile off, and the camera does not see it."""
+
+    removed: str
+
+
 class Scores(_Said, frozen=True):
     """A player scores on a tile."""
 
@@ -112,7 +119,7 @@ class Stays(_Said, frozen=True):
     stays: str
 
 
-Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Objects | Breach | Stays
+Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Objects | Breach | Removed | Stays
 RULE = "Commentary; ruling icefloe.6"
 
 
@@ -125,10 +132,11 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         {"player": "red", "score": "S4"}             {"player": "red", "torch": true}
         {"player": "red", "objects_to": "blue"}      {"player": "red", "breach": true}
         {"player": "red", "penalty": true}           {"player": "red", "stays": "DS"}
+        {"player": "red", "removed": "S4"}
 
     Raises InputError for anything else.
     """
-    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Objects, Breach, Stays)
+    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Objects, Breach, Removed, Stays)
     heard = cast(Said, read_heard(said, *forms))
     match heard:
         case VoteValue():
@@ -144,9 +152,11 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         case ExtraTile():
             return _extra(state, heard)
         case Scores():
-            return _ruled(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
+            return _without_a_word(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
         case TorchHanded():
-            return _ruled(state, Torch(heard.player), "icefloe.round", ROUND)
+            return _without_a_word(state, Torch(heard.player), "icefloe.round", ROUND)
+        case Removed():
+            return _removed(state, heard)
         case PenaltySaid():
             return _ruled(state, Penalty(heard.player), "icefloe.penalty", RULE)
         case Objects():
@@ -160,10 +170,12 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
-    """What `hear` waits for now, each with a label for a button; then, `aside`, that somebody broke the commentary rules."""
+    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera should have seen, and that somebody broke the
+    commentary rules.
+    """
     every = (saying(state, move) for move in legal_moves(state))
     waited_for = [{"label": label, "said": said} for label, said in every if said]
-    return [*waited_for, *_admitting(state), *_objecting(state)]
+    return [*waited_for, *_admitting(state), *_removing(state), *_objecting(state)]
 
 
 def _admitting(state: State) -> list[dict[str, Any]]:
@@ -172,6 +184,12 @@ def _admitting(state: State) -> list[dict[str, Any]]:
         return []
     accused = state.objection.accused
     return [{"label": f"{accused} admits it", "said": {"player": accused, "penalty": True}}]
+
+
+def _removing(state: State) -> list[dict[str, Any]]:
+    """A tile that is off, and that the camera does not see to be gone."""
+    gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
+    return [{"label": f"{state.torch} has removed {tile}", "said": {"player": state.torch, "removed": tile}, "aside": True} for tile in gone]
 
 
 def _objecting(state: State) -> list[dict[str, Any]]:
@@ -275,6 +293,9 @@ def _done(state: State, move: Done) -> Verdict:
 def _counted(state: State, move: Done | Decision) -> Accepted:
     """The vote is decided: a value, or the tile."""
     after = play(state, move)
+    if after.phase == "vote" and after.value == state.value:
+        said = f"No vote counts, so all vote again. {_opened(after)}"
+        return Accepted(code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),))
     code, rests_on = ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
     tally = listed((f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts")
     if isinstance(move, Decision):
@@ -348,6 +369,30 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
         return _round_over(state, after, (none,))
     said = f"No empty tile goes. {turn(after)}"
     return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+
+
+def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
+    """As `_ruled`; who scores, or hands the torch on, when an empty tile could go takes none."""
+    none = Removal(None)
+    if state.phase != "extra" or violation(after := play(state, none), move):
+        return _ruled(state, move, code, rests_on)
+    verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
+    assert isinstance(verdict, Accepted), "it is legal"
+    return replace(verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves))
+
+
+def _removed(state: State, heard: Removed) -> Verdict:
+    move = Removal(_tile(heard.removed))
+    wrong = violation(state, move)
+    if wrong is None and heard.player != state.torch:
+        wrong = Violation("icefloe.remove.player", REMOVING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
+    if wrong:
+        return _refused(wrong, move, heard.player)
+    after, empty = play(state, move), state.phase == "extra"
+    ended = outcome(after)
+    said = f"{removed(state, move.tile)}. " + (f"The game is over: {ended}." if ended else turn(after))
+    code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
+    return Accepted(code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),))
 
 
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:

@@ -24,11 +24,17 @@ perhaps an empty one; players score; the torch is handed on; the torch bearer na
 """
 
 RULINGS = (
+    Ruling("void", "ruling icefloe.1", ("torch", "again"), "no vote counts: the torch bearer names what could be voted for, or all vote again"),
     Ruling("done", "ruling icefloe.2", ("stands", "reopens"), "a coin laid after others said done: their word stands, or all are asked again"),
+    Ruling("overweight", "ruling icefloe.3", ("at_once",), "a tile that carries too much goes at once, in the middle of a move too"),
     Ruling("stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"),
     Ruling("corners", "ruling icefloe.4", ("may", "never"), "may tiles slide to the corners that three players leave empty"),
+    Ruling("scoring", "ruling icefloe.5", ("later", "always"), "scoring begins once everybody has borne the torch, or in the first round"),
     Ruling("breach", "ruling icefloe.6", ("to_come",), "commentary after votes are shown costs the votes still to come in it; shown ones stand"),
     Ruling("muted_coins", "ruling icefloe.6", ("may", "never"), "may a player who lost the vote by commentary lay coins on others' votes"),
+    Ruling("ballot", "ruling icefloe.6", ("voters", "all"), "who votes on a breach of commentary: the others who have a vote, or all others"),
+    Ruling("ending", "ruling icefloe.7", ("at_once",), "a player without pyramids ends the game at once, whatever part of the round it is"),
+    Ruling("tie", "ruling icefloe.8", ("torch", "shared"), "a tie for the win: the torch bearer names the winner, or the victory is shared"),
 )
 
 
@@ -139,8 +145,9 @@ class State:
         return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is not None)
 
     def others(self, accused: str) -> tuple[str, ...]:
-        """Who votes on whether a player broke the commentary rules: all others who have a vote in this round (ruling icefloe.6)."""
-        return tuple(player for player in self.voters if player != accused)
+        """Who votes on whether a player broke the commentary rules: all others, as a rule those who have a vote in this round (ruling icefloe.6)."""
+        those = self.players if self.ruling("ballot") == "all" else self.voters
+        return tuple(player for player in those if player != accused)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -151,6 +158,11 @@ class State:
             return ()
         said = dict(self.objection.ballot)
         return tuple(player for player in self.others(self.objection.accused) if player not in said) or (self.torch,)
+
+    @property
+    def scoring(self) -> bool:
+        """Do players score in this round (ruling icefloe.5)?"""
+        return self.round > len(self.players) or self.ruling("scoring") == "always"
 
     @property
     def vote_to_come(self) -> bool:
@@ -335,7 +347,7 @@ def _check(state: State) -> None:
         "a tie, or no vote that counts, where the torch bearer decides": phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1,
         "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
         or (state.tile is None) != (phase != "remove"),
-        "players who score once everybody has borne the torch": phase == "score" and state.round <= seats,
+        "players who score once everybody has borne the torch": phase == "score" and not state.scoring,
         "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
         "a tile that sank among those out of the game": state.sunk is not None and state.sunk not in tiles - afloat,
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,

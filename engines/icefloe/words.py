@@ -85,6 +85,13 @@ def after_move(state: State) -> str:
     return f"{turn(state)} {comments(state)}" if state.phase == "vote" and comments(state) else turn(state)
 
 
+def removed(state: State, tile: str | None) -> str:
+    """What the torch bearer took off, with all that stood on it."""
+    floe = state.board.of(tile)
+    lost = listed(floe.pyramids) if floe and floe.pyramids else ""
+    return f"{capital(state.torch)} removed {tile}" + (f", and {lost} with it" if lost else "")
+
+
 def votes(state: State) -> str:
     """Every vote, now that none is hidden any more."""
     cast = (f"{player} for {choice(vote)}" for player, vote in zip(state.players, state.votes, strict=True) if vote)

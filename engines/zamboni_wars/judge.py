@@ -19,7 +19,7 @@ from engines.zamboni_wars.look import Difference, Look, Pair, as_said, look
 from engines.zamboni_wars.moves import Drive, Move, Take
 from engines.zamboni_wars.phases import Aiming, Hit, Moving
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
-from engines.zamboni_wars.rules import after, after_early, outcome, play, start, turn, violation
+from engines.zamboni_wars.rules import after, after_early, early_dice, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
 from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt
@@ -150,10 +150,7 @@ def _happened(state: State, move: Drive | Take) -> str:
         return f"{who} hits {move.colour}: {what}."
     pushed = [die for die in move.dice if die not in state.dice]
     push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
-    _, unused = after_early(state, move)
-    early = state.phase.early if isinstance(state.phase, Moving) else ()
-    dice = [f"{player.capitalize()}'s die {'counts for nothing' if player in unused else f'shows {pips}'}." for player, pips in early]
-    return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *dice])
+    return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *early_dice(state, move)])
 
 
 def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
@@ -232,6 +229,8 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
         said = f"{pair.player.capitalize()}'s Zamboni went to {drive}, and it is {state.to_move}'s turn."
+        if pair.player == state.follower and not violation(state, Drive(state.mover.space, state.mover.facing)):
+            said += f" If {state.to_move} ended where the move began, say so."
         return _refuse(state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong)
     forbidden = violation(state, drive)
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain
