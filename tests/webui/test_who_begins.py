@@ -188,3 +188,25 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
     rows = [words(row) for row in re.findall(r"<div><dt>.*?</div>", at.host.get("/", headers={"Accept-Language": "de"}).text, re.S)]
     told = [f"Durchgang {turn}, {who} {die}" for turn, who, die in ((1, "Rot", 4), (1, "Blau", 4), (1, "Gelb", 2), (2, "Rot", 1), (2, "Blau", 3))]
     assert [row for row in rows if row.startswith("Durchgang")] == told
+
+
+@pytest.mark.parametrize(
+    ("game", "offered", "cited"),
+    [
+        ("icebreaker", [], "The first in the order above begins, as the rules say. Rules"),
+        ("icefloe", [("lot", ""), ("roll", "checked"), ("hand", "")], "ties roll again Roll The Die"),
+        ("ice_storm", [("lot", ""), ("roll", ""), ("hand", "checked")], "By hand: the first in the order above Turns go on"),
+        ("zamboni_wars", [("lot", ""), ("roll", ""), ("hand", "checked")], "By hand: the first in the order above Turns go on"),
+    ],
+)
+def test_every_game_has_its_own_way_proposed(host, monkeypatch, game, offered, cited):
+    monkeypatch.setattr("webui.set_up.playable", lambda _setup: {game: ""})
+    page = host.get(f"/?game={game}").text
+    assert re.findall(r'name="begins" value="(\w+)" (checked)?', page) == offered
+    assert cited in words(page)
+
+
+def test_what_was_chosen_stays_chosen_where_something_else_will_not_do(host):
+    answer = host.post("/begin", data=FORM | {"begins": "roll", "name blue": "x" * 400}, headers=OWN)
+    assert answer.status_code == 409
+    assert re.findall(r'name="begins" value="(\w+)" checked', answer.text) == ["roll"]
