@@ -15,9 +15,8 @@ import numpy as np
 
 from engines import GAMES
 from engines.ice_storm.place import Place
-from table.boards import Open
+from table.boards import Chessboard, Open
 from tests.engines.ice_boule.conftest import Tables as BouleTables
-from tests.engines.ice_storm.conftest import BOARD as STORM_BOARD
 from tests.engines.ice_storm.conftest import Table as StormTable
 from tests.engines.ice_storm.conftest import Thrown
 from tests.engines.icebreaker.conftest import Table as IcebreakerTable
@@ -131,18 +130,25 @@ def lies_on(colour, text):
 
 
 class StormHands(Hands):
-    """`throw red b3`, `throw red at 200 26.5 270` (mm, and where its tip points), `throw red off`, `throw red leaning`; `knock red1 c4`
-    or `knock red1 off`; `take red1`; `pick up` what leans; `clear`.  What was thrown is `red@b3`, what lay there before `red1`.
+    """`throw red b3`, `throw red at 200 26.5 270` (mm, and where its tip points), `throw red exactly at ...` (read more precisely),
+    `throw red off`, `throw red leaning`; `knock red1 c4` or `knock red1 off`; `take red1`; `pick up` what leans; `clear`.  A table that
+    begins with `; squares 27` has squares of so many mm.  What was thrown is `red@b3`, what lay there before `red1`.
     """
 
+    SURER = 1 / 36
+
     def __init__(self, words):
+        words, _, square_mm = words.partition("; squares ")
         self.state = begun("ice_storm", words, "green black red")
-        self.table, self.board = StormTable(np.random.default_rng(5)), STORM_BOARD
+        self.table, self.board = StormTable(np.random.default_rng(5)), Chessboard(square_mm=float(square_mm or 50))
         self.table.pieces = {piece.name: lies_on(piece.colour, str(piece.place)) for piece in self.state.pieces}
-        self.leans = []
+        self.leans, self.exact = [], False
 
     def act(self, words):
         match words.split():
+            case ["throw", colour, "exactly", *where]:
+                self.exact = True
+                self.act(f"throw {colour} {' '.join(where)}")
             case ["throw", colour, "off"]:
                 self.table.beside.append(self.table.off(colour))
             case ["throw", colour, "at", *where]:
@@ -168,7 +174,10 @@ class StormHands(Hands):
         self.leans = []
 
     def seen(self):
-        return self.table.seen(*self.leans)
+        seen = self.table.seen(*self.leans)
+        if not self.exact:
+            return seen
+        return replace(seen, pieces=tuple(replace(piece, covariance=piece.covariance * self.SURER) for piece in seen.pieces))
 
 
 class BouleHands(Hands):
