@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -84,6 +84,9 @@ bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
 	@$(BIN)/python -m benchmarks.pages
+
+rules: $(VENV)/ready-dev  ## run the tests that hold the sentences of the printed rules and the rulings, and write docs/RULES.md
+	@$(BIN)/python -m benchmarks.rules
 
 words: $(VENV)/ready-dev  ## bring the catalogues in webui/translations in step with what templates and code say, and compile them
 	@PYTHONPATH=. $(BIN)/pybabel -q extract -F pyproject.toml --no-location --no-wrap --project Rinkside --version 0.1 -o $(VENV)/rinkside.pot .

@@ -1,0 +1,59 @@
+"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level it is said to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import pytest
+
+import engines.ice_boule.measure
+import engines.ice_storm.touches
+from engines import GAMES
+from referee.loop import Referee
+
+NEEDS = {"engine": "the rules", "judge": "a judge", "referee": "the loop"}
+"""By level, what a test must have asked."""
+JUDGES = ("judge", "hear", "judge_answer", "set_up", "measurement")
+"""Of every game: what turns observations, boards and words into the game's terms."""
+MEASURING = (
+    (engines.ice_boule.measure, "measure"),
+    (engines.ice_storm.touches, "touches"),
+    (engines.ice_storm.touches, "check_setup"),
+)
+"""What judges measure with, which tests ask too."""
+
+
+class Doors:
+    """What came of each test, by id, and whether it asked a judge or ran the loop.
+
+    The doors are watched from before any test is imported: tests keep the functions that they import.
+    """
+
+    def __init__(self) -> None:
+        self.came: dict[str, str] = {}
+        self._through: dict[str, set[str]] = {}
+        self._now: set[str] = set()
+        for place, name in (*((game, name) for game in GAMES.values() for name in JUDGES), *MEASURING):
+            setattr(place, name, self._watched(getattr(place, name), "judge"))
+        Referee.run = self._watched(Referee.run, "referee")  # type: ignore[method-assign]
+
+    def went_through(self, test: str, level: str) -> bool:
+        """Did a test ask what its level needs?"""
+        return level == "engine" or level in self._through.get(test, ())
+
+    def _watched(self, door: Callable[..., Any], level: str) -> Callable[..., Any]:
+        @wraps(door)
+        def watched(*given: Any, **named: Any) -> Any:
+            self._now.add(level)
+            return door(*given, **named)
+
+        return watched
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._now = self._through.setdefault(nodeid, set())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.came[report.nodeid] = report.outcome
