@@ -282,7 +282,7 @@ class FuzzedIcebreaker:
 
     # What people are told to do.
 
-    def follow(self, state: State, table: Table, verdict: Verdict) -> Table | None:
+    def follow(self, state: State, table: Table, verdict: Verdict, _old: Table) -> Table | None:
         """Each order to the letter."""
         told, chance = as_told(verdict), Random(0)
         after = table

@@ -392,7 +392,7 @@ class FuzzedZamboni:
 
     # What people are told to do.
 
-    def follow(self, state: State, table: Table, verdict: Verdict) -> Table | None:
+    def follow(self, state: State, table: Table, verdict: Verdict, _old: Table) -> Table | None:
         """Each order to the letter."""
         told, after = as_told(verdict), table
         for move in self._orders(state, told):

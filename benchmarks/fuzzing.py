@@ -70,6 +70,8 @@ class Deed:
     truth: Truth
     said: Mapping[str, Any] | None = None
     then: Deed | None = None
+    compared: bool = False
+    """Can it only be told from what was read before?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,11 @@ class Fuzzed(Protocol):
     def settled(self, state: Any, table: Table) -> Table:
         """The table with its things named by the state after an act that counts."""
 
-    def follow(self, state: Any, table: Table, verdict: Verdict) -> Table | None:
-        """The table once people did what they are told, to the letter; None where that is nothing."""
+    def follow(self, state: Any, table: Table, verdict: Verdict, old: Table, /) -> Table | None:
+        """The table once people did what they are told, to the letter; None where that is nothing.
+
+        `old` is the table as it is recorded, which they remember.
+        """
 
     def same(self, state: Any, other: Any) -> bool:
         """Do two states say the same?"""
@@ -146,9 +151,9 @@ class Fuzzer:
     def act(self, at: Position) -> tuple[Result, Position]:
         """One act, judged, and followed to where play goes on."""
         self.faults = []
-        if self.chance.random() < FORGETS:
-            at = replace(at, before=None)
         deed = self.game.deed(at.state, at.table, self.chance)
+        if self.chance.random() < FORGETS and not deed.compared and deed.said is None:
+            at = replace(at, before=None)
         if deed.said is not None:
             return self._word(at, deed)
         verdict, seen = self._judge(at, deed.table)
@@ -264,7 +269,7 @@ class Fuzzer:
         for _ in range(ROUNDS):
             if isinstance(verdict, Accepted) and verdict.moves:
                 return old  # a fault already
-            told = self.game.follow(at.state, table, verdict)
+            told = self.game.follow(at.state, table, verdict, at.table)
             if told is None and isinstance(verdict, Ambiguous):
                 if not any(not one.moves and not one.holds for one in verdict.choices):
                     self.faults.append(f"dead end: no answer is true: {_words(verdict)}")

@@ -21,12 +21,13 @@ import click
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.fuzz_icebreaker import FuzzedIcebreaker
+from benchmarks.fuzz_icefloe import FuzzedIcefloe
 from benchmarks.fuzz_zamboni import FuzzedZamboni
 from benchmarks.fuzzing import BLOCK, Fuzzer, Result
 from benchmarks.games import noted
 
 PAGE = ROOT / "docs" / "FUZZ.md"
-FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker)}
+FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedIcefloe)}
 MOST_LINES = 40
 """Faults of a game that the page lists."""
 
