@@ -23,7 +23,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, R
 from engines.words import cannot_be_read, listed
 from table.boards import Board as TableBoard
 from table.boards import Tiles
-from table.observation import Observation
+from table.observation import SURE, Observation
 
 UNSURE = 2.0
 """What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the question: people say what is true."""
@@ -54,7 +54,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     least = stories[0][0]
     if least - look.free_nats > DOUBT:
         changes = _changes(look)
-        return _half_done(look, changes) or _not_allowed(look, changes)
+        return _half_done(look, changes) or _ask_two(look, changes) or _fallen(look) or _not_allowed(look, changes)
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
     if look.untouched and (still := [story for story in rivals if not story.moves]):
         return _tell(look, still[0])
@@ -239,6 +239,31 @@ def _fits(look: Look, board: Board, half_done: str | None) -> bool:
     return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(look.matched(board))
 
 
+def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
+    """Two acts that the rules allow one after the other explain the picture: nobody looked in between."""
+    firsts = [story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)]
+    ways = []
+    for first, then in ((one, other) for one in firsts for other in _stories(one.after) if other.moves):
+        board = then.after.board
+        if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
+            label = f"{_what(look.state, first.moves[-1], first.after)}; then {_what(first.after, then.moves[-1], then.after)}"
+            ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
+    if not ways:
+        return None
+    said = "Two things were done, one after the other. Is that so?"
+    choices = (*ways, Choice("Not so: put it right", ()))
+    return Ambiguous(code="icefloe.two", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
+
+
+def _fallen(look: Look) -> Waiting | None:
+    """A pyramid lies where it may have rolled to: that is no move."""
+    fallen = [name for k, name in look.free.items() if look.now.pieces[k].pose != "upright" and look.now.pieces[k].pose_probability >= SURE]
+    if not fallen:
+        return None
+    said = f"{fallen[0]} has fallen over: stand it upright where it belongs. {turn(look.state)}"
+    return Waiting(code="icefloe.fallen", said=said, rests_on=MOVING, player=look.state.next)
+
+
 def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     """No legal move explains the picture: what was tried, if that is one thing, else all that is different."""
     tried = _tried(look, changes)
@@ -281,6 +306,13 @@ class _Changes(NamedTuple):
     def lifted(self) -> str:
         """The pyramid that is gone where nothing else is different; empty otherwise."""
         return self.gone[0] if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers) else ""
+
+    def partly(self, after: Board) -> bool:
+        """Is at least one thing different as it is on this board?"""
+        where = {name: floe.place for floe in after.floes for name in floe.pyramids}
+        places = {floe.place for floe in after.floes}
+        stand = any(where.get(name) == place for name, place in self.moved.items())
+        return stand or not where.keys() >= {*self.gone} or not places >= {*self.lost} or bool(places & {*self.got})
 
     def said(self, look: Look) -> tuple[str, ...]:
         """A sentence a thing."""
