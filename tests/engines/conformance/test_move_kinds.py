@@ -30,20 +30,11 @@ ROWS = [
 STARTS = {
     "ice_boule": (("blue yellow", {}), ("red white black", {"sizes": "declared"})),
     "icebreaker": (("red black", {"size": "4"}),),
-    "ice_storm": (("red yellow blue", {}),),
+    "ice_storm": (("red yellow blue", {}), ("red yellow blue", {"attack": "may"})),
     "icefloe": (("red blue yellow", {}), ("red black yellow blue", {})),
     "zamboni_wars": (("yellow red blue green", {"warp": "on", "cover": "on"}), ("yellow red blue", {})),
 }
 WALKS, MOVES = 3, 250
-NO_BUTTON_YET = {
-    ("ice_boule", "line {from} {to}"): "the starting line has no button and no form of hear (issue 43, 4)",
-    ("ice_boule", "sizes {chosen}"): "declared sizes have no button and no form of hear (issue 43, 4)",
-    ("ice_boule", "void"): "that the target left the play area is declared by the host alone; hear has no form for it (issue 43, 4)",
-    ("zamboni_wars", "early {colour} {pips}"): "a die before the end of the move was seen is heard from programs and inputs; no button says it",
-    ("icefloe", "penalty {player}"): "hear takes it, but no button says it (issue 43, 6)",
-    ("icefloe", "penalty {player}: {ballot}"): "an objection and the votes on it have no buttons and no form of hear (issue 43, 6)",
-}
-"""Kinds that people cannot say yet, and why; whoever mends one takes it out."""
 
 
 @cache
@@ -129,24 +120,13 @@ def test_every_type_of_move_is_met_and_is_in_the_table_and_nothing_else_is(game)
     assert {how for _, _, how in patterns(game)} <= {"seen", "said", "else"}
 
 
-def said():
-    """Parameters: every kind that is said, those that cannot be said yet as expected failures."""
-    for game, form in ((game, form) for game, form, how in ROWS if how == "said"):
-        why = NO_BUTTON_YET.get((game, form))
-        yield pytest.param(game, form, id=f"{game}: {form}", marks=[pytest.mark.xfail(strict=True, reason=why)] if why else [])
-
-
-@pytest.mark.parametrize(("game", "form"), list(said()))
+@pytest.mark.parametrize(("game", "form"), [(game, form) for game, form, how in ROWS if how == "said"])
 def test_what_no_camera_sees_has_a_button_a_form_to_be_heard_and_a_documented_line_of_inputs(game, form, tmp_path):
     assert form in heard(game), "no button in any state leads to it"
     assert {key for document in heard(game)[form] for key in document} - {"player"} <= documented(game)
     path = tmp_path / "inputs.jsonl"
     path.write_text("".join(json.dumps({"t_ms": 40, **said}) + "\n" for said in heard(game)[form]), encoding="utf-8")
     assert [one.said for one in read_inputs(path)] == heard(game)[form]
-
-
-def test_what_is_listed_as_missing_is_a_kind_of_move_that_is_said():
-    assert NO_BUTTON_YET.keys() <= {(game, form) for game, form, how in ROWS if how == "said"}
 
 
 @pytest.mark.parametrize("game", GAMES)
