@@ -122,7 +122,7 @@ _NOTATION: Notation[BeginMove] = Notation(
 
 def decides_first(move: str) -> bool:
     """Is a move, in notation, about who begins?"""
-    return move.startswith(("begin-roll ", "begin-with "))
+    return move.split()[:1] in (["begin-roll"], ["begin-with"])
 
 
 Round = tuple[tuple[str, int | None], ...]
@@ -174,8 +174,8 @@ def _parse_rolling(text: str) -> Rolling:
         if tuple(player for player, _ in one) != expected:
             raise InvalidNotation(f"expected the rolls of {' '.join(expected)}, got {' '.join(player for player, _ in one)}")
         expected = () if any(pips is None for _, pips in one) else _highest(one)
-    if expected or len(set(players)) < len(players):
-        raise InvalidNotation("expected each player once, and somebody who is yet to roll")
+    if expected or len(set(players)) < len(players) or not all(equals for _, equals, _ in pairs):
+        raise InvalidNotation("expected each player once, somebody who is yet to roll, and rulings such as repeat=next")
     return state
 
 
@@ -235,7 +235,7 @@ class RolledFirst:
         return self.game.set_up(turn_order(state.players, first), dict(state.rulings), self.board)
 
     def parse_move(self, text: str) -> Any:
-        return _NOTATION.parse(text) if decides_first(f"{text} ") or decides_first(text) else self.game.parse_move(text)
+        return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
 
     def legal_moves(self, state: Any) -> Any:
         return tuple(self._legal(state)) if isinstance(state, Rolling) else self.game.legal_moves(state)

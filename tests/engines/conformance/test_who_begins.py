@@ -195,6 +195,7 @@ def test_players_who_cannot_play_do_not_roll():
         "who_begins red red; rolls red=- red=-; rulings -.",
         "who_begins red blue; rolls red=- blue=-, red=- blue=-; rulings -.",
         "who_begins red blue; rolls red=- blue=-",
+        "who_begins red blue; rolls red=- blue=-; rulings repeat.",
     ],
 )
 def test_a_line_that_no_roll_reaches_is_refused(text):
