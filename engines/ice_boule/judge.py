@@ -235,6 +235,8 @@ def _nothing_new(found: Look) -> Verdict:
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
+    if swapped and _one_more_outside(found, player):
+        return rule(out[1])  # whichever of theirs left: both count the same
     said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
@@ -314,6 +316,11 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
     else:
         sizes = list(dict.fromkeys([piece.size, *SIZES]))
     return [(f"A {size} piece", Reading(found, player, thrown, size)) for size in sizes]
+
+
+def _one_more_outside(found: Look, colour: str) -> bool:
+    before = found.before.off_board if found.before else ()
+    return sum(piece.colour == colour for piece in found.seen.off_board) == sum(piece.colour == colour for piece in before) + 1
 
 
 def _seen_outside(found: Look) -> bool:
