@@ -48,6 +48,8 @@ def test_a_missing_piece(tables, game):
     missing = game.see(target, yellow)
     assert isinstance(missing, CannotSee)
     assert missing.said == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+    assert missing.asks.said == "Missing in play: blue. Was it knocked out by yellow's throw?"
+    assert [choice.moves for choice in missing.asks.choices] == [("throw yellow out: yellow 30.00",), ()], "in time it is asked, and play goes on"
     outside = tables.piece("blue", 900.0, 0.0)
     asked = game.see(target, yellow, off=[outside])
     assert asked.said == "Out of play: blue. Was it knocked out by yellow's throw?"
