@@ -32,6 +32,7 @@ TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
 LEFT = Choice("It left the play area: the end is void", (str(Void()),))
 """Said of the target."""
+PUT_BACK = "It was taken away by hand: put it back"
 
 
 def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
@@ -222,10 +223,18 @@ def _nothing_new(found: Look) -> Verdict:
     if found.lost:
         gone = ", ".join(found.lost)
         if not _seen_outside(found):
-            said = f"Missing in play: {gone}. If it is hidden, show it; if it was taken away, put it back."
-            return CannotSee(code="boule.vanished", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
+            missing = f"Missing in play: {gone}."
+            asked = ask(found, "boule.vanished", f"{missing} Was it knocked out by {player}'s throw?", PLAY, [out], PUT_BACK)
+            return CannotSee(
+                code="boule.vanished",
+                said=f"{missing} If it is hidden, show it; if it was taken away, put it back.",
+                rests_on=PLAY,
+                player=player,
+                evidence=found.evidence(),
+                asks=asked if isinstance(asked, Ambiguous) else None,
+            )
         said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
-        return ask(found, "boule.vanished", said, PLAY, [out], "It was taken away by hand: put it back")
+        return ask(found, "boule.vanished", said, PLAY, [out], PUT_BACK)
     if not carried:
         said = " ".join([turn(state), *map(cannot_be_read, found.seen.unread_mm)])
         return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
@@ -235,6 +244,8 @@ def _nothing_new(found: Look) -> Verdict:
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
+    if swapped and _one_more_outside(found, player):
+        return rule(out[1])  # whichever of theirs left: both count the same
     said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
@@ -314,6 +325,11 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
     else:
         sizes = list(dict.fromkeys([piece.size, *SIZES]))
     return [(f"A {size} piece", Reading(found, player, thrown, size)) for size in sizes]
+
+
+def _one_more_outside(found: Look, colour: str) -> bool:
+    before = found.before.off_board if found.before else ()
+    return sum(piece.colour == colour for piece in found.seen.off_board) == sum(piece.colour == colour for piece in before) + 1
 
 
 def _seen_outside(found: Look) -> bool:

@@ -14,7 +14,7 @@ from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
 from engines.ice_boule.state import State
-from engines.still import CARRIED_MM, moved
+from engines.still import CARRIED_MM, STILL_MM, moved
 from engines.verdict import CannotSee
 from table.observation import SURE, Observation, SeenPiece
 
@@ -147,7 +147,10 @@ def _as_ruled(state: State, seen: Observation, before: Observation, changes: Cha
 
 
 def _kept(state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation) -> dict[int, int]:
-    """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout."""
+    """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout.
+
+    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture does.
+    """
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if isinstance(earlier, CannotSee) or measured.target.place_sigma_mm < GUESSED_MM < earlier.target.place_sigma_mm:
         return {}
@@ -162,6 +165,10 @@ def _kept(state: State, before: Observation, changes: Changes, measured: Measure
             strict=True,
         )
     }
-    then = changes.still
-    still = {k: places[then[gap.index]] for k, gap in enumerate(measured.gaps) if then.get(gap.index) in places}
+    then, were = changes.still, {gap.index: gap for gap in earlier.gaps}
+    still = {
+        k: places[then[gap.index]]
+        for k, gap in enumerate(measured.gaps)
+        if then.get(gap.index) in places and abs(gap.mm - were[then[gap.index]].mm) <= max(STILL_MM, gap.sigma_mm)
+    }
     return {k: place for k, place in still.items() if measured.gaps[k].on_target == state.layout.lies[place].on_target}
