@@ -318,9 +318,10 @@ def _found(state: State, move: Finding) -> Verdict:
     after, open_one = play(state, move), state.objection
     assert open_one is not None, "nobody is asked without one"
     accused, name = open_one.accused, capital(move.player)
-    word = f"{name} says that {accused} broke the commentary rules" if move.guilty else f"{name} says that {accused} broke no commentary rule"
     if after.objection:
-        return Noted(code="icefloe.breach", said=f"{word}. {turn(after)}", rests_on=RULE, player=move.player, moves=(str(move),))
+        said = f"{name} says {'yes' if move.guilty else 'no'}. {turn(after)}"
+        return Noted(code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),))
+    word = f"{name} says that {accused} broke the commentary rules" if move.guilty else f"{name} says that {accused} broke no commentary rule"
     torch = len(open_one.ballot) == len(state.others(accused))
     ballot = open_one.ballot if torch else (*open_one.ballot, (move.player, move.guilty))
     said = f"{word}, and decides, as the torch bearer. " if torch else f"{word}. "

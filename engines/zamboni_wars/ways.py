@@ -10,10 +10,10 @@ from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.look import Look, Nest
-from engines.zamboni_wars.moves import Drive, Fire, Move, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
-from engines.zamboni_wars.rules import after
+from engines.zamboni_wars.rules import PIPS, after, play, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from engines.zamboni_wars.untouched import AsTheyLay, Doubted
 
@@ -45,6 +45,11 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
     """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone: at once after a
     drive that is seen, too, for a last layer is hit without a die."""
     match state.phase:
+        case Moving(points, ()) if state.to_move not in unseen:
+            for drive in reachable(state, points):
+                aimed = play(state, drive).phase
+                if isinstance(aimed, Aiming) and aimed.target in unseen and state.left[aimed.target].layers == 1:
+                    yield (drive, Fire(aimed.target), Take(aimed.target))
         case Moving(points) if state.to_move in unseen:
             yield from ((drive,) for drive in reachable(state, points))
         case Moving(_, early) if not early:
@@ -54,6 +59,18 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
             yield (Take(target),)
         case Aiming(target) if target in unseen and state.left[target].layers == 1:
             yield (Fire(target), Take(target))
+
+
+def who_has_not_told(state: State, found: Look) -> str | None:
+    """Whose die, that nobody told, would explain the table: of a shot that hit before the end of its move was seen, or of who drove after a hit."""
+    trials: list[tuple[str, State]] = []
+    match state.phase:
+        case Moving(_, ()) if not violation(state, early := Early(state.to_move, PIPS[-1])):
+            trials = [(state.to_move, play(state, early))]
+        case Hit(target) if not isinstance((then := play(state, Take(target))).phase, Over) and then.to_move != target:
+            trials = [(then.to_move, play(then, Roll(pips))) for pips in PIPS]
+    explain = (player for player, trial in trials for way in seen_ways(trial, found) if found.shows(after(trial, way)))
+    return next(explain, None)
 
 
 def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:

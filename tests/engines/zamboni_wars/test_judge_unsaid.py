@@ -77,3 +77,63 @@ def test_a_recorded_game_says_it_in_a_line(film, at, tmp_path, real_table):
     for _ in range(2):
         film.show(evening.table.seen())
     assert [line[:3] for line in film.referee()] == [("accepted", "zamboni.start", None), ("refused", "zamboni.move", "yellow")]
+
+
+def test_a_drive_and_a_hit_in_one_go_wait_for_the_die_that_was_not_told(at):
+    """Nobody is told to put back what was lawful."""
+    evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 2; to_move red; phase move 4")
+    evening.table.drive("red", Space.parse("d3"), "S")
+    evening.table.strip("blue")
+    waits = evening.judge()
+    assert (type(waits), waits.player, waits.said) == (Waiting, "red", "Red's die was not told: tell what it showed.")
+    evening.count(game.hear(evening.state, {"player": "red", "die": 6}))
+    assert evening.judge().moves == ("d3 S", "take blue")
+
+
+def test_a_hit_and_the_next_drive_in_one_go_wait_for_the_roll(at):
+    line = "zambonis {}, d3 S 2, {}; to_move red; phase hit {}"
+    evening = at(line.format("d1 NE 2", "f1 W 3", "yellow"))
+    evening.table.strip(player="yellow")
+    evening.table.drive("blue", Space.parse("e1"), "N")
+    waits = evening.judge()
+    assert (type(waits), waits.player, waits.said) == (Waiting, "blue", "Blue's die was not told: tell what it showed.")
+    heard = evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
+    assert heard.moves == ("take yellow", "roll 2")
+    assert evening.judge().moves == ("e1 N",)
+    evening = at(line.format("c6 SE 3", "d1 NE 2", "blue"))
+    evening.table.strip("blue")
+    evening.table.drive("blue", Space.parse("c1"), "W")
+    assert evening.judge().said == "Lay blue's Zamboni on d1 again, looking NE. If blue has driven since, tell what the die showed."
+    evening.count(game.hear(evening.state, {"player": "blue", "die": 2}))
+    assert evening.judge().moves == ("c1 W",)
+
+
+def test_a_last_layer_that_went_with_the_drive_is_asked_about(at):
+    """It is hit without a die; or the camera does not see it."""
+    evening = at("zambonis c6 SE 3, f3 S 2, d1 NE 1; to_move red; phase move 4")
+    evening.table.drive("red", Space.parse("d3"), "S")
+    evening.table.strip("blue")
+    verdict = evening.judge()
+    choices = {choice.label: choice.moves for choice in verdict.asks.choices}
+    assert choices["The small blue piece was taken off the board"] == ("d3 S", "fire blue", "take blue")
+    assert choices["Red's Zamboni ended on d3, looking S"] == ("d3 S",)
+
+
+@pytest.mark.parametrize("phase", ["fire blue", "shot blue"])
+def test_a_layer_that_went_before_the_die_was_told_is_refused_with_the_way_on(at, phase):
+    evening = at(f"zambonis c6 SE 3, d3 S 2, d1 NE 2; to_move red; phase {phase}")
+    evening.table.strip("blue")
+    refused = evening.judge()
+    assert (type(refused), refused.code) == (Refused, "zamboni.hit")
+    assert "If red hit it, tell what the die showed." in refused.said
+    evening.count(game.hear(evening.state, {"player": "red", "die": 5}))
+    assert evening.judge().moves == ("take blue",)
+
+
+def test_who_drives_after_a_shot_whose_die_was_not_told_is_refused_with_the_way_on(at):
+    evening = at("zambonis c6 SE 3, d3 S 2, d1 NE 2; to_move red; phase shot blue")
+    evening.table.drive("blue", Space.parse("c1"), "W")
+    refused = evening.judge()
+    assert "If red missed, tell what the die showed." in refused.said
+    evening.count(game.hear(evening.state, {"player": "red", "die": 1}))
+    assert evening.judge().said == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
