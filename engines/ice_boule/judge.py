@@ -155,10 +155,10 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
     return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
 
 
-def _own_target(state: State, seen: Observation, before: Observation | None) -> Verdict | None:
-    """What to say where the one piece on the table has a player's colour, and it does not lie there since the last end; None elsewhere.
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Waiting | None:
+    """Why the one piece on the table cannot be the target, where it has a player's colour and does not lie there since the last end; else None.
 
-    One that came new and stands was thrown as the target; of any other the reason is told, and nobody is accused.
+    Nobody is accused: it may be the Centrifuge of a Catapult that is being built.
     """
     changes = compare(before, seen) if before else None
     if len(seen.pieces) != 1 or (changes and changes.still):
@@ -167,11 +167,8 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     wrong = violation(state, Target(piece.colour))
     if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
         return None
-    evidence = {"target": str(piece), "base_mm": piece.base_mm.round(3).tolist()}
-    if piece.pose == "upright" and piece.pose_probability >= SURE and not (changes and changes.same):
-        return refusal(wrong, state.starter, (str(Target(piece.colour)),), evidence)
     said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
-    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
+    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter)
 
 
 def _target_gone(state: State, seen: Observation, before: Observation | None, known: Observation | None) -> Verdict:

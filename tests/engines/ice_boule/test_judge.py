@@ -171,15 +171,14 @@ def test_a_table_that_is_not_the_one_before_is_not_used(tables, game):
     assert game.add(tables.beside("yellow", 30.0, 90)).moves == ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
 
 
-def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(tables, new_game):
+@pytest.mark.parametrize("pose", ["upright", "lying"])
+def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(tables, new_game, pose):
+    """It is no refusal: a lone piece may be the Centrifuge of a Catapult that is being built."""
     game = new_game()
-    refused = game.see(tables.target("yellow"))
-    assert isinstance(refused, Refused)
-    assert (refused.code, refused.tried, refused.player) == ("boule.target.colour", ("target yellow",), "blue")
-    assert refused.said == "The target cannot be yellow, a player's colour: it may have any but blue and yellow."
-    lying = game.see(tables.piece("yellow", 0.0, 0.0))
-    assert isinstance(lying, Waiting)
-    assert lying.said.startswith("The target cannot be yellow")
+    told = game.see(tables.piece("yellow", 0.0, 0.0, pose=pose))
+    assert isinstance(told, Waiting)
+    assert (told.code, told.rests_on, told.player) == ("boule.target.colour", "Before each end", "blue")
+    assert told.said.startswith("The target cannot be yellow, a player's colour: it may have any but blue and yellow. ")
     assert game.see(tables.target("green")).moves == ("target green",)
 
 
