@@ -22,7 +22,17 @@ from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import SEQUENCE, after, after_early, early_dice, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
-from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt, who_has_not_told
+from engines.zamboni_wars.ways import (
+    ask_doubted,
+    ask_strange,
+    ask_taken,
+    ask_unseen,
+    follower_has_driven,
+    lay,
+    seen_ways,
+    ways_in_doubt,
+    who_has_not_told,
+)
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -225,6 +235,9 @@ def _resized(state: State, wrong: Difference) -> Verdict:
 
 def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     """Zambonis lie or look otherwise than recorded, and it was no legal move."""
+    if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
+        verdict = _out_of_sync(state, wrong)
+        return replace(verdict, said=f"{verdict.said} If {state.follower} has driven since, tell what the die showed.")
     if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved
