@@ -1,4 +1,6 @@
-"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level it is said to hold."""
+"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level
+it is said to hold.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,18 @@ MEASURING = (
 class Doors:
     """What came of each test, by id, and whether it asked a judge or ran the loop.
 
-    The doors are watched from before any test is imported: tests keep the functions that they import.
+    The doors are watched from before any test is imported: tests keep the functions that they
+    import.
     """
 
     def __init__(self) -> None:
         self.came: dict[str, str] = {}
         self._through: dict[str, set[str]] = {}
         self._now: set[str] = set()
-        for place, name in (*((game, name) for game in GAMES.values() for name in JUDGES), *MEASURING):
+        for place, name in (
+            *((game, name) for game in GAMES.values() for name in JUDGES),
+            *MEASURING,
+        ):
             setattr(place, name, self._watched(getattr(place, name), "judge"))
         Referee.run = self._watched(Referee.run, "referee")  # type: ignore[method-assign]
 
