@@ -13,7 +13,7 @@ ifneq ($(THIS),$(file <$(VENV)/made-for))
 .PHONY: $(VENV)/made-for
 endif
 
-.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words clean
+.PHONY: demo test lint bench bench-sequences bench-faults bench-traced bench-traced-games bench-speed bench-robustness bench-engines bench-calibration bench-games bench-judges bench-fuzz bench-dice bench-hardware bench-chaos bench-kill bench-latency bench-evening bench-panel pictures rules words clean
 
 demo: $(VENV)/ready  ## start a game with a simulated camera; the panel is on http://localhost:8000
 	@$(BIN)/rinkside demo $(ARGS)
@@ -74,6 +74,9 @@ bench-games: $(VENV)/ready-dev  ## referee whole simulated games of all kinds an
 
 bench-judges: $(VENV)/ready-dev  ## referee simulated games without pictures, told what lies there as it is or with faults, and write docs/JUDGES.md
 	@$(BIN)/python -m benchmarks.judges
+
+bench-fuzz: $(VENV)/ready-dev  ## do 20,000 random acts a game before the judges, with side effects, and write docs/FUZZ.md
+	@$(BIN)/python -m benchmarks.judge_fuzzer --write
 
 bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 	@$(BIN)/python -m benchmarks.dice

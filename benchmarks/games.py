@@ -38,8 +38,8 @@ and in the others no more than whose turn it is. Wrong is all else.
 
 In Zamboni Wars a real die is rolled in a corner of the table and read by the camera; where it is not read, its number is typed in, and
 that counts as asked, as does a throw off the chessboard that nobody sees and its player tells. Games with odd seeds have cover dice. In
-Ice Boule nobody cheats, pieces are knocked, touch and roll off; a throw is as expected if who leads, with how many points, and which
-pieces are in play is as it truly is.
+Ice Boule nobody cheats; pieces and target are knocked any distance, over or off, touch, roll off, stand on the target and on what stands there,
+and that stack is pushed over; a throw is as expected if who leads, with how many points, and which pieces are in play is as it truly is.
 
 Games are played to their end, {begun} of them here, of which {over} came to it. One is given up after {stuck} acts in a row on which nobody ruled
 rightly, or where nobody does anything for two minutes; {failed} ended with an error. A game took {cost}

@@ -39,9 +39,13 @@ lies on the table. Dice are not read here, so people type what they show; rolls 
 
 Told of everything as it truly lies, though with the ± of an ordinary camera, for without it nothing in Ice Boule would be too close to call.
 
-| game | games | to the end | lawful acts | as expected | asked | otherwise | planted | as expected | otherwise | wrong scores | errors |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| game | games | to the end | lawful acts | as expected | asked: needed | not needed | otherwise | planted | as expected | otherwise \
+| wrong scores | errors |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 {true}
+
+A question is needed if two of its answers differ in what follows now: in Ice Boule in who leads, who throws next, the score or who wins, elsewhere
+in anything. What is asked and not needed is {unneeded} of the acts of Ice Boule.
 
 {otherwise}
 
@@ -65,6 +69,12 @@ def counted(found: Sequence[Game], lawful: bool) -> Counter[str]:
     return Counter(deed.verdict for one in found for deed in one.deeds if deed.lawful == lawful and not typed_in(deed.name, deed.verdict))
 
 
+def unneeded(found: Sequence[Game]) -> int:
+    """What was lawful and asked about, though no answer changed anything."""
+    asked = (deed for one in found for deed in one.deeds if deed.lawful and deed.verdict == "asked" and not typed_in(deed.name, deed.verdict))
+    return sum(not deed.needed for deed in asked)
+
+
 def typed_in(name: str, verdict: str) -> bool:
     """Is it a die that was typed in, and ruled on as that?"""
     return name in ("roll", "shot") and verdict == "asked"
@@ -75,7 +85,8 @@ def true_row(game: str, found: Sequence[Game]) -> str:
     lawful, planted = counted(found, True), counted(found, False)
     cells = [
         *(game, len(found), sum(one.over for one in found)),
-        *(lawful.total(), share(lawful), lawful["asked"], lawful.total() - lawful["right"] - lawful["asked"]),
+        *(lawful.total(), share(lawful), lawful["asked"] - unneeded(found), unneeded(found)),
+        lawful.total() - lawful["right"] - lawful["asked"],
         *(planted.total(), share(planted), planted.total() - planted["right"]),
         *(sum(one.over and one.scores != one.recorded for one in found), sum(bool(one.failed) for one in found)),
     ]
@@ -119,6 +130,7 @@ def page(played: dict[str, list[Game]], measured: str, before: str) -> str:
         period=PERIOD_MS / 1000,
         typed=sum(typed_in(deed.name, deed.verdict) for found in played.values() for one in found for deed in one.deeds),
         true="\n".join(true_row(game, found) for game, found in kinds["true"].items()),
+        unneeded=f"{unneeded(kinds['true']['ice_boule']) / max(1, counted(kinds['true']['ice_boule'], True).total()):.2%}",
         otherwise="\n".join(otherwise(played["true"])) or "Nothing else was said than what was so.",
         kinds=len(ALL),
         stuck=STUCK,

@@ -29,7 +29,7 @@ def read_truly(scene: Scene, setup: Setup, camera: Camera) -> Observation:
     """All that lies there, as it lies."""
     there = [(piece, _read(piece, setup)) for piece in scene.pieces]
     inside = [(piece, seen) for piece, seen in there if within(setup.outline_mm(), piece.vertices_mm[:, :2].mean(axis=0))]
-    below = [next((k for k, (lower, _) in enumerate(inside) if lower is not piece and stands_on(piece, lower)), None) for piece, _ in inside]
+    below = [_below(piece, [one for one, _ in inside]) for piece, _ in inside]
     pieces = tuple(replace(seen, on=on) for (_, seen), on in zip(inside, below, strict=True))
     off = tuple(seen for _, seen in there if not any(seen is other for _, other in inside))
     middles = [slab.outline_mm.mean(axis=0) for slab in scene.slabs]
@@ -41,6 +41,12 @@ def read_truly(scene: Scene, setup: Setup, camera: Camera) -> Observation:
     on_board = [die.middle_mm for die in scene.dice if within(setup.outline_mm(), die.middle_mm[:2])]
     dice = tuple(SeenDie(float(x), float(y), 0.5) for x, y, _ in on_board) if setup.cover_dice is not None else None
     return Observation(0, 0, camera, pieces, off, counters, hand=bool(scene.limbs), tiles=tiles, dice=dice)
+
+
+def _below(piece: ScenePiece, pieces: Sequence[ScenePiece]) -> int | None:
+    """Which piece one stands on: the highest of those that it is over."""
+    lower = [k for k, one in enumerate(pieces) if one is not piece and stands_on(piece, one)]
+    return max(lower, key=lambda k: float(pieces[k].vertices_mm[:, 2].min()), default=None)
 
 
 def places(board: Tiles) -> Iterator[tuple[str, np.ndarray]]:

@@ -17,6 +17,8 @@ from typing import Any
 import msgspec
 
 from benchmarks.misreading import BadEyes
+from engines import GAMES as GAMES_OF
+from engines import Rules
 from engines.ice_boule.layout import Layout
 from referee.events import Answered, Asked, Declared, Ruled
 from referee.log import Log
@@ -29,6 +31,7 @@ from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, WIDTH_PX, game_table, seat
 from referee.simulation import Players as BoulePlayers
 from referee.simulation import true_layout
+from table.errors import InputError
 from table.observation import Camera
 from table.setup import Setup
 from vision.cameras import CameraPort
@@ -43,6 +46,8 @@ PERIOD_MS = 500
 """Between two pictures: as long as a table has to be at rest, so that nobody draws and reads pictures that only pass the time."""
 IDLE_FRAMES = 240
 """A game in which nobody did anything for so long has come to a stop: two minutes."""
+COUNTS = {"ice_boule": ("leading", "next", "scores", "end", "outcome")}
+"""What of a game's state an answer has to change for the question to be needed; where nothing is named, anything."""
 STUCK = 4
 """A game is given up after so many acts in a row on which nobody ruled rightly: people would mend the table or the light first."""
 
@@ -50,7 +55,8 @@ STUCK = 4
 class Deed(msgspec.Struct, frozen=True):
     """Something that was done, and what the referee made of it: `verdict` is as in `Done`, `said` what was put on record.
 
-    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.
+    `panel` is what the panel said when the players gave up waiting, empty if no more than whose turn it is.  `needed`: of what was asked, might
+    one answer have changed something now that another would not?
     """
 
     name: str
@@ -59,6 +65,7 @@ class Deed(msgspec.Struct, frozen=True):
     verdict: str
     said: tuple[str, ...]
     panel: str = ""
+    needed: bool = True
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -139,7 +146,7 @@ def play(
         with closing(Session.begin(log, started)) as session:
             players = BoulePlayers(session, setup, seed) if table is None else seat(session, table, mistakes)
             eyes = (seeing or seeing_pictures(before))(setup, place, players.scene_at, seed, session)
-            beside = _Throws(eyes.camera, players, session, acts) if isinstance(players, BoulePlayers) else _Acts(eyes.camera, players, acts)
+            beside = _Throws(eyes.camera, players, session, acts) if isinstance(players, BoulePlayers) else _Acts(game, eyes.camera, players, acts)
             referee = Referee(beside, setup, eyes.observe, session, table and table.empty, dice=eyes.dice)
             beside.panel = lambda: _more_than_the_turn(referee.latest.said, session)
             failed = ""
@@ -159,12 +166,12 @@ def play(
 class _Acts:
     """A camera whose film ends once the game is over, the players have done so much at the table, or are stuck."""
 
-    def __init__(self, camera: CameraPort, players: Players, acts: int | None) -> None:
+    def __init__(self, game: str, camera: CameraPort, players: Players, acts: int | None) -> None:
         self.name, self.simulated, self.frames = camera.name, True, 0
         self.panel: Callable[[], str] = str
         """What the panel says now that is more than whose turn it is."""
         self.deeds: list[Deed] = []
-        self._camera, self._players, self._acts, self._acted = camera, players, acts, 0
+        self._game, self._camera, self._players, self._acts, self._acted = game, camera, players, acts, 0
 
     @property
     def over(self) -> bool:
@@ -184,7 +191,7 @@ class _Acts:
         self.frames += 1
         frame = self._camera.read()
         if done := self._players.done[len(self.deeds) :]:
-            self.deeds += [_deed(one, self.panel()) for one in done]
+            self.deeds += [_deed(self._game, one, self.panel()) for one in done]
             self._acted = self.frames
         return frame
 
@@ -206,7 +213,9 @@ class _Throws:
         self.deeds: list[Deed] = []
         self._scores = [0] * len(session.ledger.players)
         self._camera, self._players, self._session, self._throws = camera, players, session, throws
-        self._seq, self._taken_back, self._asked, self._acted = session.ledger.seq, 0, False, 0
+        self._seq, self._taken_back, self._acted = session.ledger.seq, 0, 0
+        self._asked: list[Asked] = []
+        """Since the last act."""
 
     @property
     def over(self) -> bool:
@@ -235,7 +244,7 @@ class _Throws:
         for record in self._session.records(self._seq):
             self._seq, event = record.seq, record.event
             if isinstance(event, Asked):
-                self._asked = True
+                self._asked.append(event)
             elif isinstance(event, Ruled | Answered | Declared):
                 self._told(event)
         for _ in range(self._players.taken_back - self._taken_back):
@@ -255,8 +264,9 @@ class _Throws:
         table, name = self._players.table, event.moves[-1].partition(" ")[0]
         in_play = table.target is not None and table.in_play(table.target)
         right = in_play if name == "target" else not in_play if name == "void" else agrees(state.layout, truth)
-        self.deeds.append(Deed(name, True, event.moves, ("asked" if self._asked else "right") if right else "wrong", said))
-        self._asked = False
+        verdict = ("asked" if self._asked else "right") if right else "wrong"
+        self.deeds.append(Deed(name, True, event.moves, verdict, said, needed=_useful("ice_boule", self._asked)))
+        self._asked = []
         if state.end is not None and state.end.kind == "won" and len(truth.leaders) == 1:
             (leader,) = truth.leaders
             self._scores[state.players.index(leader)] += truth.points(leader)
@@ -272,9 +282,31 @@ def agrees(layout: Layout, truth: Layout) -> bool:
     return leaders == truth.leaders and all(layout.points_in_doubt(one) or layout.points(one) == truth.points(one) for one in leaders)
 
 
-def _deed(done: Done, panel: str) -> Deed:
+def needed(game: str, asked: Asked) -> bool:
+    """Does it change anything now which of the answers is true?  In Ice Boule: who leads, who throws next, the score, or who wins."""
+    engine = GAMES_OF[game]
+    try:
+        state = engine.State.parse(asked.state["state"])
+    except InputError:
+        return True  # what is secret is left out of the record
+    return len({_what_follows(engine, state, choice.moves) for choice in asked.choices}) > 1
+
+
+def _what_follows(engine: Rules, state: Any, moves: Sequence[str]) -> str:
+    for move in moves:
+        state = engine.play(state, engine.parse_move(move))
+    document = engine.state_document(state)
+    return repr([document[key] for key in COUNTS.get(engine.NAME, ("state",))])
+
+
+def _useful(game: str, asked: Sequence[Asked]) -> bool:
+    return not asked or any(needed(game, event) for event in asked)
+
+
+def _deed(game: str, done: Done, panel: str) -> Deed:
     said = tuple(getattr(event, "said", "") for event in done.events)
-    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel)
+    useful = _useful(game, [event for event in done.events if isinstance(event, Asked)])
+    return Deed(done.act.name, done.act.lawful, done.act.moves, done.verdict, said, "" if done.events else panel, useful)
 
 
 def _more_than_the_turn(said: str, session: Session) -> str:

@@ -24,7 +24,7 @@ class Violation:
         return AmbiguousMove(self, tried) if self.meant else IllegalMove(self, tried)
 
     def __str__(self) -> str:
-        return f"{self.said} ({self.clause})"
+        return f"{self.said} ({self.clause})" if self.clause else self.said
 
 
 class InvalidNotation(InputError):  # noqa: N818  # the name that the field uses

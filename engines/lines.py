@@ -18,11 +18,11 @@ def write_line(words: Mapping[str, object]) -> str:
     return "; ".join(f"{key} {value}" for key, value in words.items()) + "."
 
 
-def read_line(text: str, keys: Sequence[str]) -> dict[str, str]:
-    """The values by key; raises InvalidNotation for other keys, another order or a line cut short."""
+def read_line(text: str, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
+    """The values by key, of `optional` ones only those that are there; raises InvalidNotation for other keys, another order or a line cut short."""
     parts = [part.partition(" ") for part in text.removesuffix(".").split("; ")]
     got = [key for key, _, _ in parts]
-    if got != list(keys) or not text.endswith("."):
+    if got != [key for key in keys if key in got or key not in optional] or not text.endswith("."):
         raise InvalidNotation(f"expected {'; '.join(keys)}, each with its value, and a full stop, got {'; '.join(got)}")
     return {key: value for key, _, value in parts}
 

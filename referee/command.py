@@ -94,9 +94,13 @@ class Resume(_Command, frozen=True, kw_only=True, tag="resume"):
 
 
 class NextGame(_Command, frozen=True, kw_only=True, tag="next_game"):
-    """Begin the next game, with the same players unless others are named."""
+    """Begin the next game, with the same players unless others are named.
+
+    `begins` is `lot`, `roll` or the colour of who begins; without it as in the game before.
+    """
 
     players: tuple[str, ...] = ()
+    begins: str = ""
 
 
 Command = Answer | Correct | Undo | Declare | Hear | Roll | Appeal | Uphold | Resign | Pause | Resume | NextGame

@@ -244,7 +244,7 @@ def _sentence(document: dict[str, Any]) -> str:
     """What a record says, in words; who decided it where people did."""
     match document["fact"]:
         case "session_started" | "game_started":
-            said = f"{document.get('game', 'next game')}: {', '.join(document['players'])}"
+            said = "; ".join(filter(None, (f"{document.get('game', 'next game')}: {', '.join(document['players'])}", document["said"])))
         case "reopened":
             said = document["said"] or "Rinkside was started again and goes on with the session"
         case "session_ended":

@@ -126,6 +126,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 @click.option("--new-lens", is_flag=True, help="With --resume: go on although the lens is another one than before.")
 @click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
 @click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
+@click.option("--begins", metavar="lot|roll|COLOUR", default="", help="Who begins: by lot, rolled for, or who [default: the first of --players].")
 @click.option("--set-up", is_flag=True, help="Choose game, players, names and options on a page before it begins.")
 def play(
     port: int,
@@ -142,6 +143,7 @@ def play(
     new_lens: bool,
     rulings: tuple[str, ...],
     names: str | None,
+    begins: str,
     set_up: bool,
 ) -> None:
     """Referee a game on a real table, with its panel in the browser."""
@@ -149,6 +151,8 @@ def play(
         raise InputError("--set-up: expected a session that begins; one that is resumed is played on as it was begun")
     if new_lens and resume is None:
         raise InputError("--new-lens: expected --resume SESSION with it; a session that begins has no other lens")
+    if begins and (set_up or resume is not None):
+        raise InputError("--begins: expected a session that begins, and is not set up on a page: there people choose it")
     setup = load_table(table_path)
     reference = read_image(empty, setup) if empty else None
     colours = tuple(players.split(",")) if players else setup.game.colours
@@ -157,18 +161,19 @@ def play(
         listening = stack.enter_context(closing(listen(host, port)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
         camera = None if set_up else stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))  # before anything is written
+        choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {}, begins)
+        started = _opening(choice, setup, camera) if camera is not None and resume is None else None
         log, access = _kept_in(stack, data, throw_away=data is None and resume is None and spec.startswith("simulated:"))
-        choice = Choice(game, colours, parse_rulings(rulings), parse_names(names) if names else {})
-        started = None
         if camera is None:
             table = Preparing(setup, table_path, lambda setup: open_camera(spec, setup))
             started = _chosen(listening, table, access, public_names)
             reference = reference if table.setup is setup else None  # it has cards where they were
             setup = table.setup
             camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
-        if resume is None:
-            session = Session.begin(log, started or _opening(choice, setup, camera), empty_jpeg=kept_jpeg(reference) if reference else None)
+        if started is not None:
+            session = Session.begin(log, started, empty_jpeg=kept_jpeg(reference) if reference else None)
         else:
+            assert resume is not None, "what is not gone on with was begun"
             session = reopened(log, resume, setup, camera.name, datetime.now(UTC), kept_jpeg(reference) if reference else None, new_lens)
         stack.enter_context(closing(session))
         setup = as_played(setup, session.ledger.started.rulings)
@@ -179,7 +184,8 @@ def play(
 
 
 def _opening(choice: Choice, setup: Setup, camera: CameraPort | Preparing) -> SessionStarted:
-    return opening(choice.game, choice.players, dict(choice.rulings), setup, camera.name, datetime.now(UTC), camera.simulated, choice.names)
+    now, rulings = datetime.now(UTC), dict(choice.rulings)
+    return opening(choice.game, choice.players, rulings, setup, camera.name, now, camera.simulated, choice.names, choice.begins)
 
 
 def _chosen(listening: socket.socket, table: Preparing, access: Access, public_names: tuple[str, ...]) -> SessionStarted:

@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from engines.who_begins import How
 from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
 
-SCHEMA = 7
+SCHEMA = 8
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -26,7 +27,9 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_u
 class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     """A session began with its first game.
 
-    `players` in turn order; `rulings` are options of the engine that differ from their defaults, by name; `table` is
+    `players` in turn order, clockwise from any of them; `begins` is how it is decided who is first (since version 8), and
+    `first` who that is: empty for the first of `players`, and where it is rolled for; `said` tells what was decided, where anything was, and
+    `rests_on` what that rests on; `rulings` are options of the engine that differ from their defaults, by name; `table` is
     the `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the program; `names` are the
     people's, by colour.  A picture of the empty table is the record's frame.
     """
@@ -40,6 +43,10 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     table: dict[str, Any] = {}
     version: str = ""
     names: dict[str, str] = {}
+    begins: How = "hand"
+    first: str = ""
+    said: str = ""
+    rests_on: str = ""
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
@@ -57,10 +64,17 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
-    """The next game of the session began; the one before it stands as it is."""
+    """The next game of the session began; the one before it stands as it is.
+
+    `begins`, `first`, `said` and `rests_on` are as in `SessionStarted`.
+    """
 
     players: tuple[str, ...]
     rulings: dict[str, str] = {}
+    begins: How = "hand"
+    first: str = ""
+    said: str = ""
+    rests_on: str = ""
 
 
 class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):

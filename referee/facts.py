@@ -47,4 +47,4 @@ def document(seen: Observation, ledger: Ledger) -> dict[str, Any]:
 
 def recorded_already(verdict: Verdict, ledger: Ledger) -> bool:
     """Is it accepted that the table is as the record has it?  A set-up looks new to a program that was just started again."""
-    return isinstance(verdict, Accepted) and not verdict.moves and bool(ledger.standing)
+    return isinstance(verdict, Accepted) and not verdict.moves and ledger.begun

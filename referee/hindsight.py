@@ -100,7 +100,7 @@ class _Story:
         return [self, *(replace(self, sure=False).with_fact(fact) for fact in facts)]
 
     def _counts(self, verdict: Verdict) -> TypeGuard[Accepted]:
-        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.standing)
+        return isinstance(verdict, Accepted) and bool(verdict.moves or not self.ledger.begun)
 
     def explains(self, now: Observation, board: Board) -> tuple[int, tuple[str, ...]]:
         """How well the table seen now follows from that: ALLOWED, 3 as nothing new, 2 as one of several things, 1 as what is refused, or

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engines import ice_storm
-from engines.ice_storm.moves import Capture, Throw, Void
+from engines.ice_storm.moves import Capture, Low, Move, Moved, Throw, Void
+from engines.ice_storm.state import State
 from referee.events import Asked, Record, Ruled
 from referee.ledger import Ledger
 from referee.played import SAME_MM, Thrown
@@ -49,12 +50,12 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
 
 
 def squares_hit(ledger: Ledger) -> dict[str, dict[str, int]]:
-    """How many throws of a game of Ice Storm touched each square, by player; what was wasted touched none."""
+    """How many throws of a game of Ice Storm touched each square, by player; what was wasted or void touched none."""
     counted: dict[str, dict[str, int]] = {player: {} for player in ledger.players}
-    for _, move in _moves(ledger):
-        if isinstance(move, Throw) and move.place:
-            own = counted[move.player]
-            for square in map(str, move.place.clear):
+    for step in _steps(ledger):
+        if isinstance(step.move, Throw) and step.move.place:
+            own = counted[step.move.player]
+            for square in map(str, step.move.place.clear):
                 own[square] = own.get(square, 0) + 1
     return counted
 
@@ -62,24 +63,50 @@ def squares_hit(ledger: Ledger) -> dict[str, dict[str, int]]:
 def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
     """Every piece taken in a game of Ice Storm, in order."""
     by_seq = {record.seq: record for record in records}
-    state = ledger.engine.set_up(ledger.players, ledger.options, ledger.board)
     found = []
-    for seq, move in _moves(ledger):
-        at_ms = by_seq[seq].at_ms
+    for record, state, move in ((step.record, step.before, step.move) for step in _steps(ledger)):
+        at_ms = by_seq[record].at_ms
         if isinstance(move, Capture):
             target = f"{move.colour}{move.number or ''}"
             lines = [str(shot) for shot in ice_storm.shots(state) if shot.target == target and shot.certain]
-            found.append(Hit(seq, at_ms, str(state.attacker), target, lines[0].partition(":")[0] if lines else "fire"))
-        elif isinstance(move, Throw | Void):
+            how = lines[0].partition(":")[0] if lines else "fire"
+            found.append(Hit(record, at_ms, str(state.attacker), target, how))
+        elif isinstance(move, Throw | Void | Moved) and state.scores_knocked:
             off = [change.name for change in move.changes if change.place is None and not change.name.startswith(move.player)]
-            found += [Hit(seq, at_ms, move.player, name, "knocked off the board") for name in off]
-        state = ledger.engine.play(state, move)
+            found += [Hit(record, at_ms, move.player, name, "knocked off the board") for name in off]
     return tuple(found)
 
 
-def _moves(ledger: Ledger) -> Iterator[tuple[int, Any]]:
-    if ledger.started.game == ice_storm.NAME:
-        yield from ((entry.seq, ledger.engine.parse_move(text)) for entry in ledger.standing for text in entry.moves)
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A move of Ice Storm that counts, its record, and the state before it."""
+
+    record: int
+    before: State
+    move: Move
+
+
+def _steps(ledger: Ledger) -> list[_Step]:
+    """What counts of a game, in order; of a throw that was made void after it was ruled, only what it moved, if that stays."""
+    if ledger.started.game != ice_storm.NAME:
+        return []
+    state = ledger.start
+    steps: list[_Step] = []
+    for entry in ledger.standing:
+        for text in entry.moves:
+            move = ledger.engine.parse_move(text)
+            if isinstance(move, Low) and state.last and state.last.player == move.player:
+                at = max(at for at, step in enumerate(steps) if isinstance(step.move, Throw))
+                stays = not state.undoes_low
+                steps[at:] = [_Step(step.record, step.before, _what_stays(step.move)) for step in steps[at:] if stays]
+            steps.append(_Step(entry.seq, state, move))
+            state = ledger.engine.play(state, move)
+    return steps
+
+
+def _what_stays(move: Move) -> Move:
+    """Of a throw that is void, and of what is said of it after."""
+    return Void(move.player, move.changes) if isinstance(move, Throw) else move
 
 
 def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] | None:

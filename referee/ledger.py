@@ -11,6 +11,7 @@ from typing import Any, assert_never
 import msgspec
 
 from engines import Game
+from engines.who_begins import How, RolledFirst, Rolling, decides_first, turn_order
 from engines.words import listed
 from referee.events import (
     Answered,
@@ -57,11 +58,18 @@ class Standing:
     resigned: str | None = None
     """Who gave up, where that is what it was."""
 
+    @property
+    def decides_first(self) -> bool:
+        """Is it nothing but a part of deciding who begins?"""
+        return bool(self.moves) and all(map(decides_first, self.moves))
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The state of a session after record `seq`.
 
+    `players` sit clockwise, and `first` of them begins, in a way that `begins` tells; empty for the first of them, and where that is
+    rolled for.  `engine` is the game, with the roll before it where there is one.
     `board` is the table's, None if not known; `state` is the engine's; `standing` are the rulings of this game that count,
     in order; `rulings` the records of this game that may be corrected; `question` is the open Asked record, without its table; `ends` are the
     ends of this game that are over, as the engine's documents say it; `appeals` are the open Appealed records; `earlier` is the
@@ -86,6 +94,23 @@ class Ledger:
     appeals: tuple[Record, ...] = ()
     earlier: Ledger | None = None
     in_doubt: bool = False
+    begins: How = "hand"
+    first: str = ""
+
+    @property
+    def start(self) -> Any:
+        """The engine's state before the first move of this game."""
+        return self.engine.set_up(turn_order(self.players, self.first), self.options, self.board)
+
+    @property
+    def rolling(self) -> bool:
+        """Is it still to be decided who begins?"""
+        return isinstance(self.state, Rolling)
+
+    @property
+    def begun(self) -> bool:
+        """Does anything stand but how it was decided who begins?"""
+        return any(not entry.decides_first for entry in self.standing)
 
     @property
     def game_number(self) -> int:
@@ -135,8 +160,17 @@ def begin(record: Record, games: Games) -> Ledger:
         raise InputError(f"game: expected one of {', '.join(games)}, got {started.game!r}")
     engine = games[started.game]
     board: Board | None = convert(started.table["board"], Board, "table", "board") if "board" in started.table else None  # type: ignore[arg-type]  # a union is a type to msgspec
-    state = engine.set_up(started.players, started.rulings, board)
-    return Ledger(engine, started, record.seq, record.seq, record.seq, started.players, started.rulings, board, state)
+    return _fresh(engine, started, record.seq, record.seq, started, board)
+
+
+def _fresh(engine: Game, started: SessionStarted, session: int, seq: int, game: SessionStarted | GameStarted, board: Board | None) -> Ledger:
+    """The ledger of a game that begins with record `seq`; raises InputError for what it is not played with."""
+    known = {"hand": ("", *game.players), "lot": game.players, "roll": ("",)}[game.begins]
+    if game.first not in known:
+        raise InputError(f"first: expected {', '.join(filter(None, known)) or 'nobody before it is rolled'}, got {game.first!r}")
+    rolled = RolledFirst(engine, board) if game.begins == "roll" else engine
+    fresh = Ledger(rolled, started, session, seq, seq, game.players, game.rulings, board, None, begins=game.begins, first=game.first)
+    return replace(fresh, state=fresh.start)
 
 
 def fold(records: Iterable[Record], games: Games, where: str) -> Ledger:
@@ -188,9 +222,9 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case SessionStarted():
             raise InputError(f"expected no second start of session {ledger.session}")
         case GameStarted():
-            state = now.engine.set_up(event.players, event.rulings, now.board)
-            begun = Ledger(now.engine, now.started, now.session, record.seq, record.seq, event.players, event.rulings, now.board, state)
-            return replace(begun, paused=now.paused, earlier=_put_away(ledger))
+            engine = now.engine.game if isinstance(now.engine, RolledFirst) else now.engine
+            fresh = _fresh(engine, now.started, now.session, record.seq, event, now.board)
+            return replace(fresh, paused=now.paused, earlier=_put_away(ledger))
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq}, in_doubt=event.verdict in ("cannot_see", "out_of_sync"))
             counts = event.verdict == "accepted" or event.stands
@@ -271,7 +305,7 @@ def _recount(ledger: Ledger, standing: Iterable[Standing]) -> Ledger:
     if same:
         ledger = replace(ledger, state=wanted[same - 1].state, ends=wanted[same - 1].ends, standing=tuple(wanted[:same]))
     else:
-        ledger = replace(ledger, state=ledger.engine.set_up(ledger.players, ledger.options, ledger.board), ends=(), standing=())
+        ledger = replace(ledger, state=ledger.start, ends=(), standing=())
     for entry in wanted[same:]:
         ledger = _count(ledger, entry)
     return ledger

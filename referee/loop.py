@@ -240,9 +240,12 @@ class Referee:
             self._dice.glance(frame, seen.camera, self._session.ledger)
 
     def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
-        """Hear what a real die shows, once play has begun; where it cannot be read, people are told with the next frame."""
+        """Hear what a real die shows, once play has begun or while who begins is rolled for.
+
+        Where it cannot be read, people are told with the next frame.
+        """
         ledger = self._session.ledger
-        if ledger.paused or ledger.question is not None or not ledger.standing:
+        if ledger.paused or ledger.question is not None or not (ledger.begun or ledger.rolling):
             return
         heard = dice.look(frame, settled.camera, ledger)
         self._die_said = heard if isinstance(heard, str) else ""

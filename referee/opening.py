@@ -8,7 +8,9 @@ from importlib import metadata
 
 import msgspec
 
+from referee.beginning import Lot, decided, draw_lot
 from referee.events import Reopened, SessionStarted
+from referee.fitting import check_pieces
 from referee.log import Log
 from referee.same_table import another_lens, another_table, last_table
 from referee.session import Session
@@ -33,13 +35,17 @@ def opening(
     started: datetime,
     simulated: bool = False,
     names: Mapping[str, str] | None = None,
+    begins: str = "",
+    lot: Lot = draw_lot,
 ) -> SessionStarted:
-    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour.
+    """The first fact of a session; `camera` is its name as people are shown it, `started` an aware time, `names` the people's by colour;
+    `begins` and `lot` are as in `decided`.
 
-    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, and for a
-    name of somebody who does not play.
+    Raises InputError for a player whose colour is not one of the table's, as nobody would ever see those pieces, for pieces that
+    do not suit the board or the rulings, and for a name of somebody who does not play.
     """
     _check_players(players, setup)
+    check_pieces(game, rulings, setup)
     for colour in names or ():
         if colour not in players:
             raise InputError(f"--names: expected names of players ({', '.join(players)}), got one of {colour!r}")
@@ -53,6 +59,7 @@ def opening(
         table=table_document(as_played(setup, rulings)),
         version=metadata.version("rinkside"),
         names=dict(names or {}),
+        **decided(begins, game, players, lot)._asdict(),
     )
 
 

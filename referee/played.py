@@ -97,7 +97,7 @@ def _game(ledger: Ledger, records: Mapping[int, Record]) -> Played:
 
 def _throws(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Thrown]:
     engine = ledger.engine
-    state = engine.set_up(ledger.players, ledger.options, ledger.board)
+    state = ledger.start
     for entry in ledger.standing:
         for text in entry.moves:
             move = engine.parse_move(text)

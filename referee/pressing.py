@@ -44,7 +44,8 @@ def _next(ledger: Ledger) -> tuple[Command, ...]:
     document = ledger.engine.state_document(ledger.state)
     if document.get("may_stop"):
         return (Hear(said={"player": document["next"], "stop": True}, decided_by=DECIDED_BY),)
-    return (Hear(said={"player": document["to_move"], "hold": True}, decided_by=DECIDED_BY),) if document.get("may_shoot") else ()
+    held = next((one["said"] for one in document.get("may_say", ()) if one["said"].get("hold")), None)
+    return () if held is None else (Hear(said=held, decided_by=DECIDED_BY),)
 
 
 def roller(ledger: Ledger) -> str | None:
@@ -52,4 +53,4 @@ def roller(ledger: Ledger) -> str | None:
     if ledger.paused or ledger.question is not None:
         return None
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
-    return next((one["said"]["player"] for one in sayings if "die" in one["said"]), None)
+    return next((one["said"]["player"] for one in sayings if "die" in one["said"] and not one.get("aside")), None)

@@ -100,7 +100,8 @@ def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
 
 def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
     """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not wait for a roll."""
-    return [one["said"] for one in ledger.engine.state_document(ledger.state).get("may_say", ()) if "die" in one["said"]]
+    sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
+    return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]
 
 
 def _unread(reason: str) -> str:

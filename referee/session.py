@@ -20,6 +20,7 @@ from engines.verdict import Choice as Offered
 from hardware.dice import Draw, draw
 from referee import view as pages
 from referee.appeal import alternatives
+from referee.beginning import Lot, decided, draw_lot
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
 from referee.events import (
     Answered,
@@ -58,9 +59,9 @@ RECORDS_KEPT = 200
 class Session:
     """One session on an open log."""
 
-    def __init__(self, log: Log, records: tuple[Record, ...], ledger: Ledger, draw: Draw = draw) -> None:
+    def __init__(self, log: Log, records: tuple[Record, ...], ledger: Ledger, draw: Draw = draw, lot: Lot = draw_lot) -> None:
         """Use `begin` or `reopen`."""
-        self._log, self._draw = log, draw
+        self._log, self._draw, self._lot = log, draw, lot
         self._records = deque(records, RECORDS_KEPT)
         self._seen = next(filter(shows_table, reversed(records)), None)
         self._ledger = ledger
@@ -81,11 +82,12 @@ class Session:
         games: Games | None = None,
         empty_jpeg: bytes | None = None,
         draw: Draw = draw,
+        lot: Lot = draw_lot,
     ) -> Self:
         """Begin a session of one of `games` (all); raises InputError for an unknown game or players that it refuses.
 
         `empty_jpeg` is a picture of the empty table, kept for reading this session's pictures again; `draw` is where the values of
-        electronic dice come from.
+        electronic dice come from, and `lot` decides who begins the next game where that is by lot.
         """
         games = engines.GAMES if games is None else games
         try:
@@ -95,7 +97,7 @@ class Session:
         except ValueError as error:
             raise InputError(f"{started.game}: {error}") from error
         record = log.append(started, at_ms, frame_jpeg=empty_jpeg)
-        return cls(log, (record,), begin(record, games), draw)
+        return cls(log, (record,), begin(record, games), draw, lot)
 
     @classmethod
     def reopen(cls, log: Log, session: int, games: Games | None = None) -> Self:
@@ -270,9 +272,16 @@ class Session:
                     raise InputError("resume: the referee is looking already")
                 return Resumed(decided_by=command.decided_by)
             case NextGame():
-                return GameStarted(players=command.players or self._ledger.players, rulings=self._ledger.options)
+                return self._next_game(command)
             case _:
                 assert_never(command)
+
+    def _next_game(self, command: NextGame) -> GameStarted:
+        ledger = self._ledger
+        players = command.players or ledger.players
+        before = ledger.begins if ledger.begins != "hand" else ledger.first if players == ledger.players else ""
+        how = decided(command.begins or before, ledger.started.game, players, self._lot)
+        return GameStarted(players=players, rulings=ledger.options, **how._asdict())
 
     def _objected(self, command: Appeal | Uphold | Resign) -> Event:
         if isinstance(command, Uphold):

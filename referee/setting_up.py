@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from engines import GAMES, Game
 from engines.rulings import Ruling
+from engines.who_begins import Printed, printed
 from referee.events import Record, SessionStarted
+from referee.fitting import check_pieces
 from referee.ledger import begin
 from table.errors import InputError
 from table.setup import Setup
@@ -25,6 +27,8 @@ class Choice:
     players: tuple[str, ...]
     rulings: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    begins: str = ""
+    """How it is decided who begins, as in `referee.beginning.decided`."""
 
 
 class SettingUp:
@@ -77,11 +81,17 @@ def options(game: str) -> tuple[Ruling, ...]:
     return GAMES[game].RULINGS
 
 
+def beginnings(game: str) -> Printed:
+    """What the rules of a game say of who begins, and what may be chosen."""
+    return printed(game)
+
+
 def _why_not(game: Game, setup: Setup) -> str:
     why = ""
     for count in range(len(setup.game.colours), 0, -1):
         try:
             game.set_up(setup.game.colours[:count], {}, setup.board)
+            check_pieces(game.NAME, {}, setup)
         except ValueError as error:
             why = why or str(error)
         else:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from engines import ice_storm as engine
-from engines.ice_storm.fire import captures
 from engines.ice_storm.moves import LEANING, Capture, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
+from engines.ice_storm.rules import targets
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from referee.simulated_games import Act, Bodies, without
@@ -61,7 +61,7 @@ class StormPlay:
     def turn(self, state: State, bodies: Bodies) -> Act:
         """A throw, or a piece taken."""
         if state.next is None:
-            target = self._chance.choice(list(captures(state.pieces, str(state.attacker))))
+            target = self._chance.choice(list(targets(state)))
             taken = without(bodies, self._name(bodies, target))
             return Act("shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),))
         player, changes = state.next, list[Change]()
@@ -163,7 +163,7 @@ class StormPlay:
 
     def _bad_shot(self, state: State, bodies: Bodies) -> Act | None:
         """An enemy piece is taken that no line of fire reaches."""
-        can = captures(state.pieces, str(state.attacker))
+        can = targets(state)
         return self._taken("bad shot", bodies, [piece for piece in state.pieces if piece not in can and piece.colour != state.attacker])
 
     def _own_piece(self, state: State, bodies: Bodies) -> Act | None:

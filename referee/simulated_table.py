@@ -21,6 +21,14 @@ GROUND_MM = (600.0, 450.0)
 EDGE_MM = 30.0
 """Throws that stay in play come to rest at least so far inside the outline."""
 TRIES = 300
+PUSH_MM = (4.0, 300.0)
+"""How far pieces are pushed by others: the longer, the rarer."""
+KNOCKED_OVER = 0.3
+"""How many pieces that are pushed do not keep the way they lay."""
+NESTS = 0.3
+"""How often a stack that is pushed over stays nested."""
+STACK_MOST = 2
+"""So many pieces stand on the target at most."""
 
 
 def demo_setup() -> Setup:
@@ -70,7 +78,8 @@ class Throw:
     aim_mm: tuple[float, float]
     spread_mm: float
     accident: str = "none"
-    """`none`, `touch` the target, `knock` another piece, land `on target`, roll `off` the play area."""
+    """`none`, `touch` the target, `knock` another piece or the target, land `on target` or on what stands there, `topple` that stack, roll `off`
+    the play area."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +98,15 @@ class Tabletop:
         """Does it lie inside the outline?"""
         return within(self.setup.outline_mm(), middle_mm(piece.solid))
 
+    @property
+    def stack(self) -> tuple[ScenePiece, ...]:
+        """What stands on the target, from below."""
+        target = self.target
+        over = [piece for piece in self.pieces if target is not None and piece is not target and stands_on(piece, target)]
+        return tuple(sorted(over, key=lambda piece: float(piece.solid.vertices_mm[:, 2].min())))
+
     def gaps_mm(self) -> dict[ScenePiece, float]:
-        """True distance of every projectile in play from the target; -1 for the one that stands on it."""
+        """True distance of every projectile in play from the target; -1 for what stands on it."""
         target = self.target
         if target is None:
             return {}
@@ -125,6 +141,8 @@ class Tabletop:
                 after = self._knock(colour, rng)
             case "on target":
                 after = self._land_on_target(colour, rng)
+            case "topple":
+                after = self._topple(colour, rng)
             case "off":
                 after = self._roll_off(colour, rng)
             case _:
@@ -153,42 +171,89 @@ class Tabletop:
         return None
 
     def _knock(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A piece that lies there is pushed on, away from the thrower, and the projectile rests where it was."""
+        """A piece that lies there is pushed on, any distance, or knocked over, or off; the projectile rests near where it was."""
         loose = [piece for piece in self.pieces if self.in_play(piece) and not any(stands_on(other, piece) for other in self.pieces)]
         loose = [piece for piece in loose if piece.solid.vertices_mm[:, 2].min() < 0.01]
         for _ in range(20):
             if not loose:
                 return None
             struck = loose[int(rng.integers(len(loose)))]
-            way = math.radians(float(rng.normal(90, 25)))
-            push = float(rng.uniform(28, 55)) * np.array([math.cos(way), math.sin(way)])
-            pushed = moved(struck.solid, float(push[0]), float(push[1]))
+            way, push_mm = math.radians(float(rng.normal(90, 25))), float(np.exp(rng.uniform(*np.log(PUSH_MM))))
+            ahead = np.array([math.cos(way), math.sin(way)])
+            push = push_mm * ahead
             table = self.without(struck)
-            if not (table._inside(pushed) and table._free(pushed)):
+            if (pushed := table._pushed(struck.solid, push, rng)) is None:
                 continue
             table = replace(table, pieces=(*table.pieces, replace(struck, solid=pushed)))
-            solid = self._random_pose(middle_mm(struck.solid) - 0.25 * push, rng)
+            short_mm = max(min(0.25 * push_mm, 15.0), 50.0 - push_mm)
+            solid = self._random_pose(middle_mm(struck.solid) - short_mm * ahead, rng)
             if table._inside(solid) and table._free(solid):
                 return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
         return None
 
+    def _pushed(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
+        """Where a piece ends that was pushed so far: slid, knocked over, or beyond the far edge; None where it cannot lie there."""
+        x, y = middle_mm(solid) + push
+        over = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
+        slid = over if rng.random() < KNOCKED_OVER else moved(solid, float(push[0]), float(push[1]))
+        if y > GROUND_MM[1] - EDGE_MM:
+            return self._beyond(rng)
+        return slid if self._inside(slid) and self._free(slid) else None
+
+    def _topple(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
+        """The stack on the target is pushed over: what stood there nests with the target still, comes to touch it, or lies free."""
+        target, stack = self.target, self.stack
+        if target is None or not stack:
+            return None
+        rest = replace(self, pieces=tuple(piece for piece in self.pieces if piece is not target and piece not in stack))
+        for _ in range(TRIES):
+            x, y = middle_mm(target.solid) + rng.normal(0, 15, 2)
+            lies, nests = lying(self._size, float(x), float(y), float(rng.uniform(0, 360))), rng.random() < NESTS
+            if not (rest._inside(lies) and rest._free(lies)):
+                continue
+            table = rest.with_target(inside(self._size, lies) if nests else lies)
+            table = replace(table, pieces=(*table.pieces, replace(stack[0], solid=lies))) if nests else table
+            for piece in stack[nests:]:
+                fell = table._fallen(rng)
+                table = table if fell is None else replace(table, pieces=(*table.pieces, replace(piece, solid=fell)))
+            solid = table._random_pose(middle_mm(target.solid) + rng.normal(0, 60, 2), rng)
+            if len(table.pieces) == len(self.pieces) and table._inside(solid) and table._free(solid):
+                return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
+        return None
+
+    def _fallen(self, rng: np.random.Generator) -> Solid | None:
+        """Where a piece comes to lie that fell from the target, free or touching it; None where it cannot."""
+        target, away = self.target, float(rng.uniform(0, 2 * math.pi))
+        assert target is not None, "it fell from there"
+        x, y = middle_mm(target.solid) + float(rng.uniform(60, 160)) * np.array([math.cos(away), math.sin(away)])
+        free = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
+        touches = rng.random() < 0.5
+        solid = slid_against(free, target.solid) if touches else free
+        return solid if solid is not None and self._inside(solid) and self._free(solid, besides=target if touches else None) else None
+
     def _land_on_target(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
         target = self.target
-        if target is None or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01 or any(stands_on(piece, target) for piece in self.pieces):
+        if target is None or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01 or len(self.stack) >= STACK_MOST:
             return None
-        solid = on_top(self._size, target.solid, flush_deg(target.solid, rng))
-        if not self._free(solid, besides=target):
+        below = self.stack[-1].solid if self.stack else target.solid
+        solid = on_top(self._size, below, flush_deg(below, rng))
+        if not is_free(solid, [piece.solid for piece in self.pieces if piece is not target and piece not in self.stack]):
             return None
         return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
 
     def _roll_off(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
+        solid = self._beyond(rng)
+        return None if solid is None else replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
+
+    def _beyond(self, rng: np.random.Generator) -> Solid | None:
+        """A free place beyond the far edge."""
         width, depth = GROUND_MM
         for _ in range(50):
             spot = np.array([float(rng.uniform(0.2, 0.8)) * width, depth + float(rng.uniform(28, 40))])
             solid = lying(self._size, float(spot[0]), float(spot[1]), float(rng.uniform(-25, 25)) + float(rng.choice([0, 180])))
             outside = solid.vertices_mm[:, 1].min() > depth + 8
             if outside and self._free(solid):
-                return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
+                return solid
         return None
 
     def _random_pose(self, spot_mm: Array, rng: np.random.Generator) -> Solid:
@@ -203,6 +268,12 @@ class Tabletop:
 
     def _free(self, solid: Solid, besides: ScenePiece | None = None) -> bool:
         return is_free(solid, [piece.solid for piece in self.pieces if piece is not besides])
+
+
+def inside(size: PieceSize, shell: Solid) -> Solid:
+    """A like piece that nests in a shell, whichever way that lies."""
+    axis = shell.tip_mm - shell.vertices_mm[:4].mean(axis=0)
+    return Solid(shell.vertices_mm - size.stack_step_mm * axis / np.linalg.norm(axis))
 
 
 def middle_mm(solid: Solid) -> Array:

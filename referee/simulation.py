@@ -32,8 +32,10 @@ PATIENCE_MS, PATIENCE_FRAMES = 12_000, 12
 """A throw on which nobody has ruled after both is picked up and done again."""
 EQUAL_MM = 0.05
 """Distances that differ by less are the same on the players' calliper."""
-ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.03, "off": 0.02}
+ACCIDENTS = {"touch": 0.08, "knock": 0.08, "on target": 0.04, "off": 0.02}
 """How often a throw ends in each of these, if the table allows it."""
+TOPPLES = 0.2
+"""How often a throw pushes the stack on the target over, where there is one."""
 NEVER = 1000
 """What cannot be is so much less likely than what may have happened."""
 LINE_MM = 8.0
@@ -124,6 +126,7 @@ class Players:
         colour = view["next"]
         aim = middle_mm(target.solid)
         accident = str(self._rng.choice([*ACCIDENTS, "none"], p=[*ACCIDENTS.values(), 1 - sum(ACCIDENTS.values())]))
+        accident = "topple" if self.table.stack and self._rng.random() < TOPPLES else accident
         throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
         after = self.table.thrown(colour, throw, self._rng)
         yield from self._centrifice(colour, colour, after)
@@ -223,14 +226,14 @@ def true_layout(table: Tabletop) -> Layout:
     lies: list[Lie] = []
     for piece, gap_mm in gaps:
         on_target = gap_mm < 0
-        gap_mm = 0.0 if gap_mm <= EQUAL_MM else gap_mm
+        gap_mm = 0.0 if gap_mm <= EQUAL_MM else gap_mm  # -1 on the target
         if lies:
             near = lies[-1]
-            equal = not near.on_target and gap_mm - near.gap_mm < EQUAL_MM
+            equal = near.on_target == on_target and gap_mm - near.gap_mm < EQUAL_MM
             relations.append("=" if equal else "<")
             gap_mm = near.gap_mm if equal else gap_mm
         lies.append(Lie(piece.colour, gap_mm, on_target))
-    return Layout(tuple(lies), tuple(relations))
+    return Layout.sorted(lies, relations)
 
 
 def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 from engines import Game
 from engines.errors import InvalidNotation
 from engines.sketch import Mark
+from engines.who_begins import turn_order
 from referee.events import Answered, Asked, Declared, Event, GameStarted, Noted, Record, Ruled, SessionStarted
 from table.boards import Board
 
@@ -66,7 +67,7 @@ def _state_before(engine: Game, board: Board | None, records: Sequence[Record]) 
     for record in reversed(records[:-1]):
         event = record.event
         if isinstance(event, SessionStarted | GameStarted):
-            return engine.set_up(event.players, event.rulings, board)
+            return engine.set_up(turn_order(event.players, event.first), event.rulings, board)
         if line := getattr(event, "state", {}).get("state"):
             try:
                 return engine.State.parse(line)

@@ -32,7 +32,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
          {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone |
-                                                            # declared | appealed | upheld | resigned | table
+                                                            # declared | appealed | upheld | resigned | table | begun
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | table | by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
@@ -66,6 +66,7 @@ from referee.events import (
     Record,
     Resigned,
     Ruled,
+    SessionStarted,
     TableChecked,
     Undone,
     Upheld,
@@ -223,6 +224,10 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
     """The part of a verdict's line that its event knows; None for events that decide nothing."""
     line: dict[str, Any] = {"code": "", "player": None, "rests_on": "", "moves": [], "evidence": {}, "decided_by": None, "refers_to": None}
     match event:
+        case SessionStarted() | GameStarted() if event.said:
+            by_hand = event.begins == "hand"
+            line |= {"kind": "begun", "verdict": "by hand" if by_hand else "accepted", "code": f"begins.{event.begins}"}
+            line |= {"player": event.first, "rests_on": event.rests_on}
         case Ruled():
             line |= {"kind": "ruled", "verdict": event.verdict, "moves": list(event.moves), "evidence": event.evidence}
         case Noted():

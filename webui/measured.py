@@ -14,6 +14,7 @@ DOES = {
     "target": "throws the target",
     "throw": "throws",
     "attack": "fires",
+    "begins": "rolls",
     "roll-off": "rolls",
     "roll": "rolls",
     "fire": "may fire",

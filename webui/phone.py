@@ -89,7 +89,8 @@ def seat_of(colour: object, players: Sequence[str]) -> str:
 
 
 def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `rolls`, `vote`
+    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `aside`
+    (what is seldom said, and waited for by nobody), `rolls`, `vote`
     (record of one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed against) and `appeals`
     (records that they have appealed against).
     """
@@ -97,9 +98,12 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
     playing = view["phase"] == "playing" and seat not in view["resigned"]
     say = [one for one in may_say if playing and (one["said"].get("player") == seat or one.get("anybody"))]
     rulings = (row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"])
+    named = [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say]
+    waited_for = [one for one in named if not one.get("aside")]
     return {
-        "say": [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say],
-        "rolls": any("die" in one["said"] for one in say),
+        "say": waited_for,
+        "aside": [one for one in named if one.get("aside")],
+        "rolls": any("die" in one["said"] for one in waited_for),
         "vote": takes_back(seat, view) if playing else None,
         "asked": question is not None and question["player"] in (None, seat),
         "turn": seat in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move")),

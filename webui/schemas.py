@@ -161,7 +161,7 @@ SCHEMAS: dict[str, Schema] = {
         {"clauses": CLAUSES, "call": TEXT, "sound": TEXT},
         seq=SEQ,
         at_ms=WHOLE,
-        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned", "table"),
+        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned", "table", "begun"),
         verdict=one_of("accepted", "refused", "cannot_see", "out_of_sync", "noted", "ambiguous", "by hand", "table"),
         code=TEXT,
         player=or_null(COLOUR),

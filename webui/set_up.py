@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from referee.opening import parse_names
 from referee.preparing import JOBS
 from referee.printing import PAPER_NAMES, SHEETS, sheet_pdf
-from referee.setting_up import Choice, options, playable
+from referee.setting_up import Choice, beginnings, options, playable
 from table.errors import InputError
 from webui.access import Access
 from webui.api import picture
@@ -55,6 +55,7 @@ def create_set_up_app(setting: SetUpPort, table: TablePort, access: Access, host
             games=games,
             chosen=chosen,
             rulings=options(chosen) if chosen else (),
+            beginnings=beginnings(chosen),
             steps=table.steps(),
             frame_seq=table.frame_seq,
             lens=table.setup.camera,
@@ -112,7 +113,10 @@ def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
     players = sorted((colour for colour in colours if PLAYS + colour in form), key=lambda colour: _place(form.get(PLACE + colour, "")))
     names = [f"{colour}={name}" for colour in players if (name := form.get(NAME + colour, "").strip())]
     rulings = {name.removeprefix(RULING): value for name, value in form.items() if name.startswith(RULING)}
-    return Choice(form.get("game", ""), tuple(players), rulings, parse_names(",".join(names)) if names else {})
+    begins = form.get("begins", "hand")
+    return Choice(
+        form.get("game", ""), tuple(players), rulings, parse_names(",".join(names)) if names else {}, "" if begins == "hand" else begins
+    )
 
 
 def _place(text: str) -> int:

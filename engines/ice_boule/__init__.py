@@ -1,8 +1,9 @@
-"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .8."""
+"""Ice Boule: throw your pieces nearer to the target than anybody else's.  Printed rules, and rulings ice_boule.1 to .10."""
 
 from engines.ice_boule.appeal import alternatives
 from engines.ice_boule.document import measurement, state_document
-from engines.ice_boule.judge import hear, judge, judge_answer, judge_stop
+from engines.ice_boule.hearing import hear, judge_stop
+from engines.ice_boule.judge import judge, judge_answer
 from engines.ice_boule.rules import RULINGS, State, legal_moves, outcome, parse_move, play, set_up, start, turn, violation
 from engines.ice_boule.sketch import options, trace
 from engines.secret import no_hidden_voters as hidden_voters

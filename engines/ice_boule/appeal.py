@@ -9,30 +9,59 @@ from itertools import pairwise
 from engines.appeal import instead
 from engines.ice_boule import rules
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.moves import Move, Throw
+from engines.ice_boule.moves import Move, Size, Stop, Target, Throw, Void
 from engines.ice_boule.ranking import Ranking, rank_layout, with_pair
 from engines.ice_boule.state import State
 from engines.verdict import Choice
 from engines.words import as_recorded
+from table.pieces import COLOURS
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Neighbours in the order of distances the other way round or equally near; the throw on the target, touching it, or out of play."""
+    """Neighbours in the order of distances the other way round or equally near; the throw on the target, touching it, out of play, or of another
+    size where it fixes that; the target out of play, or of another colour; another size that was said; a throw where a stop was heard.
+    """
     return instead(rules, _near, state, moves)
 
 
-def _near(_state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
-    if not isinstance(ruled, Throw):
-        return
+def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
+    match ruled:
+        case Throw():
+            yield from _throws(state, ruled)
+            yield "It left the play area: the end is void", Void()
+            yield from _stops(state)
+        case Stop() | Void():
+            yield from _out(state)
+            yield from _stops(state)
+            yield "It left the play area: the end is void", Void()
+        case Size():
+            yield from ((f"{ruled.player} throws {size} pieces", replace(ruled, size=size)) for size in rules.SIZES)
+        case Target():
+            yield from ((f"A {colour} target stands upright", Target(colour)) for colour in COLOURS)
+
+
+def _out(state: State) -> Iterator[tuple[str, Move]]:
+    if state.next is not None:
+        yield f"{state.next.capitalize()}'s piece left the play area", Throw(state.next, None, None, state.layout)
+
+
+def _stops(state: State) -> Iterator[tuple[str, Move]]:
+    if state.may_stop:
+        yield f"{state.next} throws no more", Stop(str(state.next))
+
+
+def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
     yield from _orders(ruled)
     if ruled.lie is None:
         return
     at = ruled.layout.lies.index(ruled.lie)
     for lie, said in ((Lie(ruled.player, 0.0, True), "stands on the target"), (Lie(ruled.player, 0.0), "touches the target")):
-        if not (lie.on_target and any(other.on_target for other in ruled.layout.lies)):
+        if lie != ruled.lie:
             yield f"{ruled.player.capitalize()}'s piece {said}", replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
     out = rank_layout(ruled.layout).without(at).layout()
     yield f"{ruled.player.capitalize()}'s piece left the play area", Throw(ruled.player, None, None, out)
+    if state.size(ruled.player) is None:
+        yield from ((f"A {size} piece", replace(ruled, size=size)) for size in rules.SIZES)
 
 
 def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
@@ -64,4 +93,4 @@ def _first(layout: Layout, at: int, lie: Lie) -> Layout:
     nearer = sum(other.rank <= lie.rank for other in others.lies)
     before, behind = others.lies[:nearer], others.lies[nearer:]
     relations = (*others.relations[: max(nearer - 1, 0)], *("<" for one in (before, behind) if one), *others.relations[nearer:])
-    return Layout((*before, lie, *behind), relations)
+    return Layout.sorted((*before, lie, *behind), relations)

@@ -12,6 +12,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from engines.ice_boule.changes import compare
+from engines.ice_boule.stack import hold, uncovered
 from engines.ice_boule.state import State
 from engines.still import STILL_MM, moved
 from table.clearance import clearance
@@ -22,6 +24,8 @@ ELSEWHERE_MM = 2.5
 """A piece that stands on the target is read so far from it, 1 sigma: it is nearer to the camera than it is taken to be."""
 LIFTS_MM = (3.0, 12.0)
 """A piece on the target is lifted by its shell, measured along the axis: by so much, from the thinnest to the thickest."""
+ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
+"""Of a target that nobody sees and that may have been pushed."""
 UNTOLD = float(np.nextafter(SURE, 0))
 """Nobody has said yet that the piece stands on the target, and the picture does not show it."""
 
@@ -37,8 +41,9 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
     places = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
     if not guessed.issuperset(places):
         return seen
-    others = [piece for k, piece in enumerate(seen.pieces) if k not in places]
-    bare = [replace(piece, on=None) for piece in others]
+    kept = [k for k in range(len(seen.pieces)) if k not in places]
+    others, now = [seen.pieces[k] for k in kept], {k: place for place, k in enumerate(kept)}
+    bare = [replace(piece, on=None if piece.on is None else now.get(piece.on)) for piece in others]
     stood = _target_of(state, before)
     place = _standing_on(stood, bare, state) if stood is not None else _under_the_leader(state, bare)
     if place is None:
@@ -52,7 +57,22 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
     elif before is not None and all(moved(was, upper) or was.colour != upper.colour for was in before.pieces):
         sure, target = min(sure, UNTOLD), _doubtful(target)
     bare[place] = replace(upper, on=len(bare), pose_probability=sure)
-    return replace(seen, pieces=(*bare, replace(target, on=None)))
+    whole = replace(seen, pieces=(*bare, replace(target, on=None)))
+    still = before is not None and any(not moved(was, upper) and was.colour == upper.colour for was in before.pieces)
+    return uncovered(whole, before, whole.pieces[-1], whole.pieces[place]) if before is not None and still else whole
+
+
+def guessed(state: State, seen: Observation, before: Observation | None) -> Observation | None:
+    """What was seen, with a target that nobody sees where it may be: at the piece that fell from it, or else where it was.  None where nothing
+    tells.  Hardly anything is sure of distances from there.
+    """
+    was = [piece for piece in (before.pieces if before else ()) if piece.colour == state.target]
+    if before is None or len(was) != 1 or any(piece.colour == state.target for piece in seen.pieces):
+        return None
+    changes = compare(before, seen)
+    fell = [seen.pieces[k] for k, then in changes.same.items() if k in changes.moved and hold(before.pieces, then, was[0], False)]
+    target = replace((fell or was)[0], colour=was[0].colour, size=was[0].size, covariance=ANYWHERE, on=None, rivals=(), if_right=None)
+    return replace(seen, pieces=(*seen.pieces, target))
 
 
 def _doubtful(target: SeenPiece) -> SeenPiece:
@@ -94,6 +114,7 @@ def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -
     """The one piece that is read upright where the target stood."""
     reach_mm = float(np.linalg.norm(target.solid.vertices_mm[1] - target.solid.vertices_mm[0])) / 2
     there = [k for k, piece in enumerate(pieces) if piece.colour in state.players and np.hypot(*(piece.base_mm - target.base_mm)) < reach_mm]
+    there = [k for k in there if pieces[k].on not in there]
     return there[0] if len(there) == 1 and pieces[there[0]].pose == "upright" else None
 
 

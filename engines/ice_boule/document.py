@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from engines.ice_boule.measure import measure, measurement_document
-from engines.ice_boule.rules import outcome, turn
+from engines.ice_boule.moves import Line
+from engines.ice_boule.rules import SIZES, outcome, turn
 from engines.ice_boule.state import State
 from table.observation import Observation
 
 
 def measurement(state: State, seen: Observation) -> dict[str, Any]:
     """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when there is no target."""
-    return measurement_document(measure(seen, state.target)) if state.target else {}
+    return measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest")) if state.target else {}
 
 
 def state_document(state: State) -> dict[str, Any]:
@@ -31,12 +32,14 @@ def state_document(state: State) -> dict[str, Any]:
          "target": "green",              # its colour, None between ends
          "turn": "Yellow throws next.",  # in a sentence
          "may_stop": False,              # the next player may stop instead (ruling ice_boule.7)
-         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow", "out": True}}],  # what `hear` waits for
+         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow", "out": True}}],  # what `hear` waits for;
+                                         # with "anybody": True where any player may say it
          "scores": {"blue": 0, "yellow": 0},
          "left": {"blue": 3, "yellow": 4},          # projectiles each may still throw in this end
          "sizes": {"blue": "large", "yellow": None},
          "pieces": "blue 57.52",         # the layout, in the notation of moves
          "line": ((0.0, 80.0), (600.0, 80.0)) or None,
+         "line_marked": True,            # also where nobody told where it is
          "rulings": {"stop": "may"},
          "state": "players blue yellow; ...",       # the line that State.parse reads
          "outcome": None}                # a sentence when the game is over
@@ -62,7 +65,8 @@ def state_document(state: State) -> dict[str, Any]:
         "left": {player: state.left(player) for player in state.players},
         "sizes": dict(zip(state.players, state.sizes, strict=True)),
         "pieces": str(state.layout),
-        "line": (state.line.from_mm, state.line.to_mm) if state.line else None,
+        "line": (state.line.from_mm, state.line.to_mm) if isinstance(state.line, Line) else None,
+        "line_marked": state.line is not None,
         "rulings": dict(state.rulings),
         "state": str(state),
         "outcome": str(ended) if ended else None,
@@ -70,10 +74,17 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What no camera sees of whoever is next."""
-    if state.next is None:
+    """What no camera sees, or may not see: the starting line, sizes that are said before play, what left the play area, and the leader's stop."""
+    if state.winner:
         return []
+    if state.next is None:
+        marked = {"label": f"{state.starter} has marked the starting line", "said": {"player": state.starter, "line": True}}
+        return [] if state.line else [marked]
     player = state.next
+    sizes = [
+        {"label": f"{chooser} throws {size} pieces", "said": {"player": chooser, "size": size}} for chooser in state.undeclared for size in SIZES
+    ]
     out = {"label": f"{player}'s throw left the play area", "said": {"player": player, "out": True}}
     stop = {"label": f"{player} throws no more", "said": {"player": player, "stop": True}}
-    return [out, stop] if state.may_stop else [out]
+    void = {"label": "the target left the play area", "said": {"player": player, "void": True}, "anybody": True}
+    return [*(sizes or [out]), *([stop] if state.may_stop else []), void]

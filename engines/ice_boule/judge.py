@@ -6,25 +6,22 @@ new is told by comparing the two, and what people decided about pieces that lie 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, TypeVar, cast
-
-import msgspec
+from typing import Any
 
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
-from engines.heard import read_heard
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
-from engines.ice_boule.covered import with_target
+from engines.ice_boule.covered import guessed, with_target
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
-from engines.ice_boule.ranking import Ranking, rank_layout
-from engines.ice_boule.rules import PLAY, SCORING, SETUP, SIZES, outcome, play, turn, violation
+from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
+from engines.ice_boule.stack import as_toppled, uncovered
 from engines.ice_boule.state import State
-from engines.ice_boule.throws import TOO_CLOSE, Reading, ask, label, orders, rule, two_throws
+from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from engines.words import cannot_be_read
 from table.boards import Board
@@ -33,29 +30,9 @@ from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
 """Pieces that are read this near to each other may touch."""
-H = TypeVar("H", Stop, Throw)
 LEFT = Choice("It left the play area: the end is void", (str(Void()),))
 """Said of the target."""
-
-
-class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player, alone with pieces left, throws no more."""
-
-    player: str
-    stop: Literal[True]
-
-
-class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player's throw left the play area, and moved nothing in it."""
-
-    player: str
-    out: Literal[True]
-
-
-def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}` or `{"player": "red", "out": true}`."""
-    heard = cast(StopSaid | OutSaid, read_heard(said, StopSaid, OutSaid))
-    return judge_stop(state, heard.player) if isinstance(heard, StopSaid) else judge_out(state, heard.player)
+PUT_BACK = "It was taken away by hand: put it back"
 
 
 def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
@@ -69,16 +46,18 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
     known = before and (with_target(state, before, None) or before)
     whole = with_target(state, seen, known)
     if whole is None:
-        return _target_gone(state, seen, before)
+        return _target_gone(state, seen, before, known)
+    hidden, whole = whole is not seen, as_toppled(state, whole, known)
     verdict = _judge_throw(look(state, whole, known))
-    if whole is seen:
+    if whole is seen or not isinstance(verdict, Accepted | Ambiguous):
         return verdict
-    if isinstance(verdict, Ambiguous):
+    verdict = replace(verdict, table=verdict.table or whole)
+    if hidden and isinstance(verdict, Ambiguous):
         said = f"{_unseen(state)} {verdict.said}"
-        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]), table=whole)
-    if isinstance(verdict, Accepted):
+        return replace(verdict, said=said, choices=(*verdict.choices[:-1], LEFT, verdict.choices[-1]))
+    if hidden:
         said = f"{verdict.said} The {state.target} target is hidden, and taken to be where it was seen last, under the piece that stands there."
-        return replace(verdict, said=said, table=whole)
+        return replace(verdict, said=said)
     return verdict
 
 
@@ -94,40 +73,6 @@ def _judge_throw(found: Look | CannotSee) -> Verdict:
     if len(found.gained) == 1:
         return _one_new(found, found.gained[0])
     return _several_new(found)
-
-
-def judge_stop(state: State, player: str) -> Verdict:
-    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
-    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
-    if not isinstance(found, Stop):
-        return found
-    said = f"{player.capitalize()} throws no more. {words.follow(play(state, found), player)}"
-    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(found),))
-
-
-def judge_out(state: State, player: str) -> Verdict:
-    """A player says that their throw left the play area, where nobody may see it; all else lies as it lay."""
-    found = _heard(state, Throw(player, None, None, state.layout), lambda ranking: Throw(player, None, None, ranking.layout()))
-    if not isinstance(found, Throw):
-        return found
-    after = play(state, found)
-    rests_on = SCORING if after.end else PLAY
-    return Accepted(code="boule.throw", said=words.throw(state, found, after, None), rests_on=rests_on, player=player, moves=(str(found),))
-
-
-def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
-    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too close to call."""
-    wrong = violation(state, as_it_lies)
-    if wrong is None:
-        return as_it_lies
-    if wrong.code != TOO_CLOSE:
-        return refusal(wrong, as_it_lies.player, (str(as_it_lies),), {})
-    moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
-    if len(moves) == 1:
-        return moves[0]
-    choices = tuple(Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves)
-    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
-    return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=as_it_lies.player, choices=choices)
 
 
 def judge_answer(asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
@@ -184,6 +129,8 @@ def _order_agrees(layout: Layout, a: tuple[int, float], b: tuple[int, float]) ->
 def _judge_target(state: State, seen: Observation, before: Observation | None) -> Verdict:
     """Between ends: the table is cleared, then the target thrown and stood upright where it lies."""
     starter = state.starter
+    if (own := _own_target(state, seen, before)) is not None:
+        return own
     if any(piece.colour in state.players for piece in seen.pieces):
         said = f"Clear the table; then {starter} throws the target."
         return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
@@ -208,15 +155,52 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
     return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
 
 
-def _target_gone(state: State, seen: Observation, before: Observation | None) -> Verdict:
-    """The target is not in play any more; only what is seen to lie outside is void at once (ruling ice_boule.4)."""
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Verdict | None:
+    """What to say where the one piece on the table has a player's colour, and it does not lie there since the last end; None elsewhere.
+
+    One that came new and stands was thrown as the target; of any other the reason is told, and nobody is accused.
+    """
+    changes = compare(before, seen) if before else None
+    if len(seen.pieces) != 1 or (changes and changes.still):
+        return None
+    (piece,) = seen.pieces
+    wrong = violation(state, Target(piece.colour))
+    if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
+        return None
+    evidence = {"target": str(piece), "base_mm": piece.base_mm.round(3).tolist()}
+    if piece.pose == "upright" and piece.pose_probability >= SURE and not (changes and changes.same):
+        return refusal(wrong, state.starter, (str(Target(piece.colour)),), evidence)
+    said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
+    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
+
+
+def _target_gone(state: State, seen: Observation, before: Observation | None, known: Observation | None) -> Verdict:
+    """The target is not in play any more; only what is seen to lie outside is void at once (ruling ice_boule.4).
+
+    It may be hidden, and play goes on: then people say how the throw came out.
+    """
     outside, were = (sum(piece.colour == state.target for piece in table.off_board) if table else 0 for table in (seen, before))
     move, rests_on = str(Void()), "ruling ice_boule.4"
     if before and outside > were:
         said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
         return Accepted(code="boule.void", said=said, rests_on=rests_on, player=state.next, moves=(move,))
-    choices = (LEFT, Choice("It is still in play, or is put back", ()))
-    return Ambiguous(code="boule.target.gone", said=_unseen(state), rests_on=rests_on, player=state.next, choices=choices)
+    common: dict[str, Any] = {"code": "boule.target.gone", "said": _unseen(state), "rests_on": rests_on, "player": state.next}
+    back = Choice("It is still in play, or is put back", ())
+    whole = guessed(state, seen, known)
+    verdict = None if whole is None else _judge_throw(look(state, as_toppled(state, whole, known), known))
+    still = () if verdict is None else tuple(_in_play(state, verdict))
+    return Ambiguous(**common, choices=(LEFT, *still, back), table=whole if still else None)
+
+
+def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:
+    """What may have happened if the target that nobody sees is still in play."""
+    choices = [choice for choice in verdict.choices if choice.moves] if isinstance(verdict, Ambiguous) else []
+    if isinstance(verdict, Accepted):
+        move = parse_move(verdict.moves[-1])
+        assert isinstance(move, Throw)
+        choices = [Choice(label(state, move, move.layout) if move.layout.lies else "Nobody leads", verdict.moves)]
+    for choice in choices:
+        yield Choice(f"The target is still in play. {choice.label}", choice.moves)
 
 
 def _unseen(state: State) -> str:
@@ -239,10 +223,18 @@ def _nothing_new(found: Look) -> Verdict:
     if found.lost:
         gone = ", ".join(found.lost)
         if not _seen_outside(found):
-            said = f"Missing in play: {gone}. If it is hidden, show it; if it was taken away, put it back."
-            return CannotSee(code="boule.vanished", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
+            missing = f"Missing in play: {gone}."
+            asked = ask(found, "boule.vanished", f"{missing} Was it knocked out by {player}'s throw?", PLAY, [out], PUT_BACK)
+            return CannotSee(
+                code="boule.vanished",
+                said=f"{missing} If it is hidden, show it; if it was taken away, put it back.",
+                rests_on=PLAY,
+                player=player,
+                evidence=found.evidence(),
+                asks=asked if isinstance(asked, Ambiguous) else None,
+            )
         said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
-        return ask(found, "boule.vanished", said, PLAY, [out], "It was taken away by hand: put it back")
+        return ask(found, "boule.vanished", said, PLAY, [out], PUT_BACK)
     if not carried:
         said = " ".join([turn(state), *map(cannot_be_read, found.seen.unread_mm)])
         return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
@@ -252,6 +244,8 @@ def _nothing_new(found: Look) -> Verdict:
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
+    if swapped and _one_more_outside(found, player):
+        return rule(out[1])  # whichever of theirs left: both count the same
     said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
@@ -267,6 +261,11 @@ def _one_new(found: Look, colour: str) -> Verdict:
         gone = ", ".join(found.lost)
         said = f"A new {colour} piece lies in play, and missing are: {gone}. Were they knocked out of the play area?"
         knocked = [(f"{text}; knocked out of play: {gone}", reading) for text, reading in read]
+        if (covered := _covers(found, thrown)) is not None:
+            other, again = covered
+            knocked += [(f"{text}; under it on the target: {gone}", reading) for text, reading in _sizes(other, colour, again)]
+            asked = ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
+            return replace(asked, table=other.seen)
         return ask(found, "boule.vanished", said, PLAY, knocked, "Still in play but hidden, or moved by hand: put it right")
     if found.measured.doubts:
         said = f"{' '.join(found.measured.doubts)} Is it as the camera read it?"
@@ -275,6 +274,18 @@ def _one_new(found: Look, colour: str) -> Verdict:
         said = f"Which size is the piece that {colour} threw? It fixes {colour}'s size for this end."
         return ask(found, "boule.size", said, SETUP, read, "The piece was not thrown: take it back")
     return rule(read[0][1])
+
+
+def _covers(found: Look, thrown: int) -> tuple[Look, int] | None:
+    """Where a piece that came to stand on the target hides all that is missing, as it stood there before: the look with that, and the piece."""
+    if found.before is None or not found.measured.gaps[thrown].on_target:
+        return None
+    target, top = found.measured.target, found.measured.gaps[thrown].piece
+    other = look(found.state, uncovered(found.seen, found.before, target, top), found.before)
+    if isinstance(other, CannotSee) or other.lost or other.gained != found.gained:
+        return None
+    (again,) = other.new(top.colour)
+    return other, again
 
 
 def _as_read(found: Look, thrown: int) -> list[tuple[str, Reading]]:
@@ -314,6 +325,11 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
     else:
         sizes = list(dict.fromkeys([piece.size, *SIZES]))
     return [(f"A {size} piece", Reading(found, player, thrown, size)) for size in sizes]
+
+
+def _one_more_outside(found: Look, colour: str) -> bool:
+    before = found.before.off_board if found.before else ()
+    return sum(piece.colour == colour for piece in found.seen.off_board) == sum(piece.colour == colour for piece in before) + 1
 
 
 def _seen_outside(found: Look) -> bool:

@@ -3,12 +3,14 @@
 Written `yellow 12.05 < blue 29.37 ~ yellow 29.50`: `<` nearer (measured clearly, or people said so), `=` equal (people
 said so), `~` too close to call, listed by best estimate.  What lies between two `<` is one block: all that is in doubt
 there is in doubt with each other.  Between pieces of one colour `<` is only how they are listed.  Distances are mm,
-`touching`, or `on` for a piece that stands on the target.  No piece in play is written `nothing`.
+`touching`, or `on` for a piece that stands on the target; pieces of different
+players that stand there are equal.  No piece in play is written `nothing`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -81,8 +83,9 @@ class Layout:
                 raise InvalidNotation(f"expected the nearest piece first, got '{near}' before '{far}'")
             if relation == "=" and near.rank != far.rank:
                 raise InvalidNotation(f"expected equal distances on both sides of '=', got '{near} = {far}'")
-        if sum(lie.on_target for lie in self.lies) > 1:
-            raise InvalidNotation(f"expected one piece on the target at most, got '{self}'")
+        standing = [lie.colour for lie in self.lies if lie.on_target]
+        if len(set(standing)) > 1 and set(self.relations[: len(standing) - 1]) != {"="}:
+            raise InvalidNotation(f"expected '=' between pieces of different players that stand on the target, got '{self}'")
 
     def __str__(self) -> str:
         if not self.lies:
@@ -97,6 +100,13 @@ class Layout:
             return cls()
         parts = re.split(r"\s*([<=~])\s*", text)
         return cls(tuple(map(Lie.parse, parts[::2])), tuple(parts[1::2]))
+
+    @classmethod
+    def sorted(cls, lies: Sequence[Lie], relations: Sequence[str]) -> Layout:
+        """As the constructor, but whatever stands on the target is as near as all that stands there (ruling ice_boule.10)."""
+        standing = [lie.colour for lie in lies if lie.on_target]
+        level = "=" if len(set(standing)) > 1 else "<"
+        return cls(tuple(lies), (level,) * max(len(standing) - 1, 0) + tuple(relations[max(len(standing) - 1, 0) :]))
 
     def of(self, colour: str) -> tuple[Lie, ...]:
         """Lies of one colour, nearest first."""

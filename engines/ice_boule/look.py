@@ -12,10 +12,14 @@ from scipy.optimize import linear_sum_assignment
 from engines.ice_boule.changes import Changes, compare
 from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
+from engines.ice_boule.stack import hold
 from engines.ice_boule.state import State
-from engines.still import CARRIED_MM, moved
+from engines.still import CARRIED_MM, STILL_MM, moved
 from engines.verdict import CannotSee
 from table.observation import SURE, Observation, SeenPiece
+
+GUESSED_MM = 20.0
+"""Where the target is has been guessed if it is not known better than this, 1 sigma."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,11 +87,12 @@ def look(state: State, seen: Observation, before: Observation | None) -> Look | 
     gained, lost = _count(state, seen)
     seen = _settle_colours(state, seen, changes, gained, lost)
     seen = _as_ruled(state, seen, known, changes) if known and changes else seen
-    measured = measure(seen, target)
+    measured = measure(seen, target, state.ruling("on_target") == "lowest")
     if isinstance(measured, CannotSee):
         return measured
     kept = _kept(state, known, changes, measured, seen) if known and changes else {}
-    return Look(state, seen, known, changes, measured, rank_measurement(measured, kept, state.layout), gained, lost)
+    ranking = rank_measurement(measured, kept, state.layout, measured.target.place_sigma_mm > GUESSED_MM)
+    return Look(state, seen, known, changes, measured, ranking, gained, lost)
 
 
 def _count(state: State, seen: Observation) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -134,16 +139,22 @@ def _as_ruled(state: State, seen: Observation, before: Observation, changes: Cha
     pieces = list(seen.pieces)
     for index in changes.still:
         piece = pieces[index]
-        if piece.on is not None and seen.pieces[piece.on].colour == state.target:
+        lower = None if piece.on is None else seen.pieces[piece.on]
+        if lower is not None and lower.colour == state.target and hold(seen.pieces, index, lower, False) == "stands":
             pieces[index] = replace(piece, pose_probability=1.0) if piece.colour in on_target else replace(piece, on=None)
     unread = tuple(place for place in seen.unread_mm if all(np.hypot(*np.subtract(place, was)) > CARRIED_MM for was in before.unread_mm))
     return replace(seen, pieces=tuple(pieces), unread_mm=unread)
 
 
 def _kept(state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation) -> dict[int, int]:
-    """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout."""
-    earlier = measure(before, measured.target.colour)
-    if isinstance(earlier, CannotSee) or any(seen.pieces[index] is measured.target for index in changes.moved):
+    """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout.
+
+    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture does.
+    """
+    earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
+    if isinstance(earlier, CannotSee) or measured.target.place_sigma_mm < GUESSED_MM < earlier.target.place_sigma_mm:
+        return {}
+    if any(seen.pieces[index] is measured.target for index in changes.moved):
         return {}
     places = {
         gap.index: place
@@ -154,6 +165,10 @@ def _kept(state: State, before: Observation, changes: Changes, measured: Measure
             strict=True,
         )
     }
-    then = changes.still
-    still = {k: places[then[gap.index]] for k, gap in enumerate(measured.gaps) if then.get(gap.index) in places}
+    then, were = changes.still, {gap.index: gap for gap in earlier.gaps}
+    still = {
+        k: places[then[gap.index]]
+        for k, gap in enumerate(measured.gaps)
+        if then.get(gap.index) in places and abs(gap.mm - were[then[gap.index]].mm) <= max(STILL_MM, gap.sigma_mm)
+    }
     return {k: place for k, place in still.items() if measured.gaps[k].on_target == state.layout.lies[place].on_target}

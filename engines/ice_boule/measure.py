@@ -5,8 +5,9 @@ propagation of both pieces' covariances: moving a piece changes the gap by the n
 by that normal times the lever arm about `base_mm`.  Two gaps share the error of the target, so their difference is
 propagated jointly: what the target's error does to both cancels (ruling ice_boule.2).
 
-A piece that leans, with nothing but the target near, leans on the target and so touches it.  One of which it is in doubt how it lies, or its
-size, is measured as each thing that it may be: a call stands that stands in every way.
+A piece that leans, with nothing but the target near, leans on the target and so touches it; so does one that nests with it and does not stand
+on it (ruling ice_boule.9).  One of which it is in doubt how it lies, or its size, is measured as each thing that it may be: a call stands that
+stands in every way.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from engines.ice_boule.stack import hold
 from engines.verdict import CannotSee
 from table.clearance import Clearance, clearance, distance_slope, is_free
 from table.observation import LEANED_ON_MM, SURE, Observation, SeenPiece
@@ -88,13 +90,16 @@ class Measurement:
         return clearly_nearer(self.gaps[i], self.gaps[j], self.target)
 
 
-def measure(seen: Observation, target_colour: str) -> Measurement | CannotSee:
-    """Measure every piece in play from the target; CannotSee where there is no one piece of its colour."""
+def measure(seen: Observation, target_colour: str, lowest: bool = False) -> Measurement | CannotSee:
+    """Measure every piece in play from the target; CannotSee where there is no one piece of its colour.
+
+    Of a stack on the target all stand on it, or with `lowest` the lowest only (ruling ice_boule.10).
+    """
     target = _find_target(seen.pieces, target_colour)
     if isinstance(target, str):
         return CannotSee(code="boule.target.unseen", said=target, rests_on="ruling ice_boule.1")
     others = [index for index, piece in enumerate(seen.pieces) if piece is not target]
-    gaps = sorted((_gap(seen, index, target) for index in others), key=lambda gap: gap.rank)
+    gaps = sorted((_gap(seen, index, target, lowest) for index in others), key=lambda gap: gap.rank)
     leading, points, pairs = _call(gaps, target)
     unread = tuple(f"Something at ({x:.0f}, {y:.0f}) mm could not be read." for x, y in seen.unread_mm)
     return Measurement(target, tuple(gaps), leading, points, pairs, unread + _doubts(gaps, target))
@@ -155,10 +160,12 @@ def _find_target(pieces: tuple[SeenPiece, ...], colour: str) -> SeenPiece | str:
     return f"The {colour} target cannot be told: {found} in the play area."
 
 
-def _gap(seen: Observation, index: int, target: SeenPiece) -> Gap:
-    piece = seen.pieces[index]
-    on_target = piece.on is not None and seen.pieces[piece.on] is target
-    reach_mm = _reach_mm(piece)
+def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
+    piece, held = seen.pieces[index], hold(seen.pieces, index, target, lowest)
+    on_target, reach_mm = held == "stands", _reach_mm(piece)
+    if held == "touches":
+        nearest, still = clearance(piece.solid, target.solid), np.zeros(3)  # it moves with the target
+        return Gap(index, piece, 0.0, CONTACT_MM, False, (nearest.a_mm, nearest.b_mm), still, still, reach_mm)
     others = [one for one in seen.pieces if one is not piece and one is not target]
     every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
     if not every:

@@ -3,8 +3,10 @@
 | move | says |
 |---|---|
 | `line 0,80 600,80` | the starting player marked the starting line, from (0, 80) to (600, 80) mm |
+| `line marked` | the starting player marked the starting line; nobody told where it is |
 | `target green` | the target was thrown and stood upright |
 | `sizes blue=large yellow=medium` | the sizes that the players chose for this end |
+| `size blue large` | the size that one player chose for this end |
 | `throw yellow large 12.05: yellow 12.05 < blue 29.37` | a throw, where it came to rest, and how all pieces then lie |
 | `throw yellow out: blue 29.37` | a throw that left the play area; nobody asks its size |
 | `stop yellow` | the leader throws no more; `stop yellow: LAYOUT` settles distances that were too close to call |
@@ -23,7 +25,7 @@ from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
 from engines.notation import Notation, parse_colour
 
-OUT = "out"
+OUT, MARKED = "out", "marked"
 _SIZE = re.compile(r"[a-zA-Z][\w-]*")
 _POINT = re.compile(r"(-?\d{1,5}(?:\.\d+)?),(-?\d{1,5}(?:\.\d+)?)")
 Point = tuple[float, float]
@@ -38,6 +40,14 @@ class Line:
 
     def __str__(self) -> str:
         return f"line {line_text(self)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LineMarked:
+    """The starting line was marked; where it is nobody told."""
+
+    def __str__(self) -> str:
+        return f"line {MARKED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,17 @@ class Sizes:
 
     def __str__(self) -> str:
         return "sizes " + " ".join(f"{player}={size}" for player, size in self.chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What one player chose to throw in this end."""
+
+    player: str
+    size: str
+
+    def __str__(self) -> str:
+        return f"size {self.player} {self.size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +125,7 @@ class Void:
         return "void"
 
 
-Move = Line | Target | Sizes | Throw | Stop | Void
+Move = Line | LineMarked | Target | Sizes | Size | Throw | Stop | Void
 
 
 def parse_move(text: str) -> Move:
@@ -149,9 +170,11 @@ def _thrown(player: str, size: str, distance: str, layout: Layout) -> Throw:
 _NOTATION: Notation[Move] = Notation(
     "'target green', 'throw blue large 57.52: blue 57.52', 'stop blue' or 'void'",
     {
+        f"line {MARKED}": LineMarked,
         "line {from_mm} {to_mm}": Line,
         "target {colour}": Target,
         "sizes {chosen}": Sizes,
+        "size {player} {size}": Size,
         f"throw {{player}} {OUT}: {{layout}}": partial(Throw, size=None, lie=None),
         "throw {player} {size} {distance}: {layout}": _thrown,
         "stop {player}: {layout}": Stop,

@@ -82,11 +82,12 @@ def with_pair(layout: Layout, at: int, equal: bool) -> Ranking:
     return _ordered(ranking, order, nearer, alike)
 
 
-def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout) -> Ranking:
+def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Layout, guessed: bool = False) -> Ranking:
     """What a measurement knows, and what was known before about pieces that did not move.
 
     `kept` gives for a place in `measured.gaps` the place of the same piece in `layout`, where neither it nor the target
-    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.
+    moved: such pieces keep the distance and the order that were ruled, so that nobody is asked the same thing twice.  Where the target's place is
+    only `guessed` nothing else is known.
     """
     gaps = measured.gaps
     lies = tuple(layout.lies[kept[k]] if k in kept else Lie(gap.piece.colour, gap.mm, gap.on_target) for k, gap in enumerate(gaps))
@@ -97,10 +98,13 @@ def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Lay
         for j in range(count):
             if lies[i].colour == lies[j].colour:
                 continue
+            if lies[i].on_target and lies[j].on_target:
+                equal[i, j] = True
+                continue
             if i in kept and j in kept and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]:
                 nearer[i, j], equal[i, j] = known.nearer[kept[i], kept[j]], known.equal[kept[i], kept[j]]
             else:
-                nearer[i, j] = measured.nearer(i, j)
+                nearer[i, j] = not guessed and measured.nearer(i, j)
     order = sorted(range(count), key=lambda k: (lies[k].rank, kept.get(k, count)))
     return _ordered(Ranking(tuple(range(count)), lies, nearer, equal), order, nearer, equal)
 
@@ -187,7 +191,9 @@ def _ordered(ranking: Ranking, order: list[int], nearer: Known, equal: Known) ->
     lies = tuple(ranking.lies[k] for k in order)
     moved = Ranking(tuple(ranking.ids[k] for k in order), lies, nearer[grid], equal[grid])
     joined = [moved._relation(k) == "=" for k in range(1, len(lies))]
-    on_target = [lie.on_target and k == 0 and joined[:1] != [True] for k, lie in enumerate(lies)]
+    standing = next((k for k, lie in enumerate(lies) if not lie.on_target), len(lies))
+    standing = 0 if joined[standing - 1 : standing] == [True] and standing else standing  # what is as near as one beside it does not stand there
+    on_target = [k < standing for k in range(len(lies))]
     gaps_mm = _rising([lie.gap_mm for lie in lies], joined)
     return replace(moved, lies=tuple(map(Lie, (lie.colour for lie in lies), gaps_mm, on_target)))
 

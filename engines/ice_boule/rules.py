@@ -12,7 +12,7 @@ from typing import assert_never
 
 from engines.errors import Violation
 from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
-from engines.ice_boule.moves import OUT, Line, Move, Sizes, Stop, Target, Throw, Void, parse_move
+from engines.ice_boule.moves import OUT, Line, LineMarked, Move, Size, Sizes, Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
 from engines.legal import Legal
 from engines.rulings import choose
@@ -64,10 +64,12 @@ class LegalMoves(Legal[State, Move]):
         if state.next is None:
             return f"line X,Y X,Y | target COLOUR, thrown by {state.starter}, a colour other than {', '.join(state.players)}"
         sizes = Sizes(tuple((player, SIZES[0]) for player in state.players)) in self
+        unsaid = " or ".join(player for player in state.players if Size(player, SIZES[0]) in self)
         throw = f"throw {state.next} {state.size(state.next) or 'SIZE'} DISTANCE: PIECES"
         allowed = {
             "sizes " + " ".join(f"{player}=SIZE" for player in state.players): sizes,
-            f"{throw} | throw {state.next} {OUT}: PIECES": not (sizes and state.ruling("sizes") == "declared"),
+            f"size {unsaid} SIZE": bool(unsaid) and not sizes,
+            f"{throw} | throw {state.next} {OUT}: PIECES": not state.undeclared,
             f"stop {state.next}": state.may_stop,
             "void": True,
         }
@@ -93,7 +95,7 @@ def play(state: State, move: Move) -> State:
     if wrong:
         raise wrong.error(move)
     match move:
-        case Line():
+        case Line() | LineMarked():
             return replace(state, line=move)
         case Target():
             seats = len(state.players)
@@ -102,6 +104,9 @@ def play(state: State, move: Move) -> State:
         case Sizes():
             chosen = dict(move.chosen)
             return replace(state, sizes=tuple(chosen[player] for player in state.players))
+        case Size():
+            sizes = tuple(move.size if player == move.player else state.size(player) for player in state.players)
+            return replace(state, sizes=sizes)
         case Throw():
             thrown = _throw(state, move)
             return thrown if thrown.next else _end(thrown)
@@ -118,14 +123,17 @@ def violation(state: State, move: Move) -> Violation | None:
     if state.winner:
         return Violation("boule.over", GOAL, f"'{move}' was tried, but the game is over: {outcome(state)}.")
     match move:
-        case Line():
+        case Line() | LineMarked():
             return _line_violation(state, move)
         case Target():
             return _target_violation(state, move)
         case Sizes():
             return _sizes_violation(state, move)
+        case Size():
+            return _size_violation(state, move)
         case Throw():
-            return _turn_violation(state, move) or _layout_violation(state, move) or _doubt_violation(_throw(state, move))
+            forbidden = _turn_violation(state, move) or _layout_violation(state, move) or _stack_violation(state, move)
+            return forbidden or _doubt_violation(_throw(state, move))
         case Stop():
             return _stop_violation(state, move)
         case Void():
@@ -184,11 +192,11 @@ def _no_target(state: State, code: str, tried: str) -> Violation | None:
     return None
 
 
-def _line_violation(state: State, move: Line) -> Violation | None:
+def _line_violation(state: State, move: Line | LineMarked) -> Violation | None:
     if state.target is not None:
         said = f"The starting line cannot change now: it is chosen before the target is thrown, and stays for the end. {turn(state)}"
         return Violation("boule.line.time", SETUP, said)
-    if move.from_mm == move.to_mm:
+    if isinstance(move, Line) and move.from_mm == move.to_mm:
         return Violation("boule.line.short", SETUP, f"'{move}' is too short: a starting line runs between two different points.")
     return None
 
@@ -213,6 +221,16 @@ def _sizes_violation(state: State, move: Sizes) -> Violation | None:
     return None
 
 
+def _size_violation(state: State, move: Size) -> Violation | None:
+    name = move.player.capitalize()
+    if move.player not in state.players:
+        return Violation("boule.size.player", SETUP, f"{name} chose a size, and nobody plays {move.player}. {turn(state)}")
+    if state.target is None or any(state.thrown) or state.size(move.player):
+        said = f"{name} cannot choose a size now: it is said once an end, after the target is thrown and before the first piece. {turn(state)}"
+        return Violation("boule.size.time", SETUP, said)
+    return None
+
+
 def _turn_violation(state: State, move: Throw) -> Violation | None:
     """May this player throw now, and a piece of this size?"""
     player = move.player
@@ -220,8 +238,8 @@ def _turn_violation(state: State, move: Throw) -> Violation | None:
         return Violation("boule.throw.player", PLAY, f"{player.capitalize()} threw, and nobody plays {player}. {turn(state)}")
     if no_target := _no_target(state, "boule.throw.no_target", f"{player.capitalize()} threw too early"):
         return no_target
-    if state.ruling("sizes") == "declared" and not any(state.sizes):
-        said = f"{player.capitalize()} threw too early: everybody declares a size first, {listed(state.players)}, as was ruled before play."
+    if unsaid := state.undeclared:
+        said = f"{player.capitalize()} threw too early: everybody declares a size first, {listed(unsaid)}, as was ruled before play."
         return Violation("boule.throw.sizes", SETUP, said)
     if not state.left(player):
         said = f"{player.capitalize()} has thrown all {PROJECTILES}; the last piece stays. {turn(state)}"
@@ -240,6 +258,8 @@ def turn(state: State) -> str:
     """Whose throw it is, in a sentence."""
     if state.next is None:
         return f"{state.starter.capitalize()} throws the target next."
+    if state.undeclared:
+        return f"Everybody says which size they throw: {listed(state.undeclared)}."
     if state.may_stop:
         return f"Only {state.next} has pieces left, and may throw on or stop."
     return f"{state.next.capitalize()} throws next."
@@ -256,6 +276,24 @@ def _layout_violation(state: State, move: Throw) -> Violation | None:
             got = len(move.layout.of(colour))
             said = f"One piece is thrown at a time: after {move.player}'s throw {colour} can have {most or 'none'} in play, not {got}."
             return Violation("boule.throw.pieces", PLAY, said)
+    return None
+
+
+def _stack_violation(state: State, move: Throw) -> Violation | None:
+    """Does what stands on the target, or was pushed over there, count as was ruled before play?"""
+    standing = [lie for lie in move.layout.lies if lie.on_target]
+    if len(standing) > 1 and state.ruling("on_target") == "lowest":
+        said = f"Only the piece directly on the target stands on it, as was ruled before play, not {len(standing)}: '{move.layout}'."
+        return Violation("boule.throw.stack", "ruling ice_boule.10", said)
+    if state.ruling("toppled") != "always":
+        return None
+    for player in dict.fromkeys(lie.colour for lie in state.layout.lies if lie.on_target):
+        stood = sum(lie.on_target for lie in state.layout.of(player))
+        gone = len(state.layout.of(player)) + (player == move.player and move.lie is not None) - len(move.layout.of(player))
+        if sum(not lie.gap_mm for lie in move.layout.of(player)) < stood - gone:
+            name = player.capitalize()
+            said = f"{name}'s piece stood on the target and touches it for the rest of the end, as was ruled before play: '{move.layout}'."
+            return Violation("boule.throw.toppled", "ruling ice_boule.9", said)
     return None
 
 

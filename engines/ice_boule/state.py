@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.moves import OUT, Line, line_text, parse_line, parse_size
+from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
 from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from table.pieces import COLOURS
@@ -26,9 +26,37 @@ POINTS_TO_WIN = 13
 RULINGS = (
     Ruling("sizes", "Before each end", ("shown", "declared"), "shown: the first piece thrown shows the size chosen; declared: said before play"),
     Ruling("out", "Play", ("on", "next"), "a throw that leaves the play area is spent; if nothing is in play then, its thrower goes on, or the next"),
+    Ruling(
+        "distance", "ruling ice_boule.1", ("clearance",),
+        "a distance is the shortest way between piece and target, as a calliper finds it",
+    ),
+    Ruling(
+        "close", "ruling ice_boule.2", ("asked",),
+        "distances that the camera cannot tell apart are asked about: the players measure or decide",
+    ),
+    Ruling(
+        "turns", "ruling ice_boule.3", ("next",),
+        "after the leader the next player in turn order throws who has more than one piece left",
+    ),
+    Ruling(
+        "target", "ruling ice_boule.4", ("stays",),
+        "a target that is knocked is measured where it ends up; where it leaves the play area the end is void",
+    ),
     Ruling("repeat", "ruling ice_boule.5", ("same", "next"), "who starts a tied or void end again: the same player, or the next in turn order"),
     Ruling("equal", "ruling ice_boule.6", ("keep", "take"), "an equal distance: the lead stays where it was, or the thrower takes it"),
     Ruling("stop", "ruling ice_boule.7", ("may", "never"), "may the leader, alone with pieces left, stop throwing"),
+    Ruling(
+        "over", "ruling ice_boule.8", ("after_end",),
+        "the game is over after the end in which a player reaches 13 points; played alone, all pieces count",
+    ),
+    Ruling(
+        "toppled", "ruling ice_boule.9", ("nested", "always"),
+        "a piece pushed over on the target touches it while both touch, or for the rest of the end",
+    ),
+    Ruling(
+        "on_target", "ruling ice_boule.10", ("stack", "lowest"),
+        "who stands on the target: every piece of a stack on it, or the lowest of them only",
+    ),
 )
 
 
@@ -68,7 +96,7 @@ class State:
     sizes: tuple[str | None, ...]
     thrown: tuple[int, ...]
     rulings: Chosen
-    line: Line | None = None
+    line: Line | LineMarked | None = None
     target: str | None = None
     last: Last | None = None
     leading: str | None = None
@@ -91,6 +119,13 @@ class State:
         """All players in turn order from the one after `player`, who comes last."""
         here = self.players.index(player) + 1
         return self.players[here:] + self.players[:here]
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Who has to say their size before anybody throws in this end, in turn order; nobody where the first piece shows it."""
+        if self.target is None or self.ruling("sizes") != "declared" or any(self.thrown):
+            return ()
+        return tuple(player for player in self.players if self.size(player) is None)
 
     @property
     def next(self) -> str | None:
@@ -125,7 +160,7 @@ class State:
             "players": " ".join(self.players),
             "scores": " ".join(map(str, self.scores)),
             "starter": self.starter,
-            "line": line_text(self.line) if self.line else NONE,
+            "line": str(self.line).removeprefix("line ") if self.line else NONE,
             "target": self.target or NONE,
             "sizes": " ".join(size or NONE for size in self.sizes),
             "thrown": " ".join(map(str, self.thrown)),
@@ -166,7 +201,7 @@ def _parse(text: str) -> State:
         sizes=tuple(_optional(size, parse_size) for size in words["sizes"].split(" ")),
         thrown=read_counts(words, "thrown", len(blank.players)),
         rulings=blank.rulings,
-        line=_optional(words["line"], parse_line),
+        line=_optional(words["line"], _line),
         target=_optional(words["target"], str),
         last=_optional(words["last"], _last),
         leading=_optional(words["leading"], str),
@@ -179,6 +214,10 @@ def _parse(text: str) -> State:
 
 def _optional(text: str, parse: Callable[[str], T]) -> T | None:
     return None if text == NONE else parse(text)
+
+
+def _line(text: str) -> Line | LineMarked:
+    return LineMarked() if text == MARKED else parse_line(text)
 
 
 def _last(text: str) -> Last:

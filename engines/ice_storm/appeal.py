@@ -10,11 +10,14 @@ from itertools import islice
 from engines.appeal import instead
 from engines.errors import InvalidNotation
 from engines.ice_storm import rules, words
-from engines.ice_storm.moves import Capture, Change, Move, Throw
+from engines.ice_storm.moves import Capture, Change, Move, Pass, Throw, Void
 from engines.ice_storm.place import Place
 from engines.ice_storm.squares import Square
 from engines.ice_storm.state import State
 from engines.verdict import Choice
+
+NEAREST = 3
+"""So many other places are offered before that the piece leaned: only the first few alternatives are shown."""
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
@@ -26,10 +29,15 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     match ruled:
         case Throw():
             lying = () if state.round_over else state.pieces
-            for throw in _throws(ruled, [piece.name for piece in lying]):
-                yield words.throw(state, throw), throw
-        case Capture():
+            throws = _throws(ruled, [piece.name for piece in lying])
+            yield from ((words.throw(state, throw), throw) for throw in islice(throws, NEAREST))
+            if lying and not ruled.again:
+                yield f"{ruled.player.capitalize()}'s piece leans on another piece and is thrown again", Void(ruled.player, ruled.changes)
+            yield from ((words.throw(state, throw), throw) for throw in throws)
+        case Capture() | Pass():
             for move in rules.legal_moves(state):
+                if isinstance(move, Pass):
+                    yield f"{move.player.capitalize()} did not fire", move
                 if isinstance(move, Capture):
                     yield f"{str(state.attacker).capitalize()} took {move.colour}{move.number}", move
         case _:

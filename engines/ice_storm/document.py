@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engines.ice_storm.fire import Shot, captures
-from engines.ice_storm.moves import Low, Throw
-from engines.ice_storm.rules import outcome, shots, turn, violation
+from engines.ice_storm.fire import Shot
+from engines.ice_storm.moves import Low, Pass, Throw
+from engines.ice_storm.rules import outcome, shots, targets, turn, violation
 from engines.ice_storm.state import State
 
 
@@ -21,6 +21,7 @@ def state_document(state: State) -> dict[str, Any]:
          "attacker": None,               # who fires now, None while pieces are thrown and when nobody can
          "too_close": False,             # all that the attacker may hit is too close to call: the players decide
          "round_over": None,             # points of the round, {"green": 5, ...}, once nobody can fire
+         "passed": [],                   # who could have fired since the last piece was taken and passed, if that may be
          "phase": "throw",               # throw | attack | over
          "round": 1,
          "starter": "green",             # who throws and fires first in this round
@@ -36,7 +37,7 @@ def state_document(state: State) -> dict[str, Any]:
          "outcome": None}                # a sentence when the game is over
     """
     ended = outcome(state)
-    can = captures(state.pieces, state.attacker) if state.attacker else {}
+    can = targets(state)
     return {
         "next": state.next,
         "on_board": {player: len(state.of(player)) for player in state.players},
@@ -44,6 +45,7 @@ def state_document(state: State) -> dict[str, Any]:
         "attacker": state.attacker,
         "too_close": bool(can) and not any(can.values()),
         "round_over": dict(zip(state.players, state.points, strict=True)) if state.round_over else None,
+        "passed": list(state.passed),
         "phase": "over" if ended else "throw" if state.next else "attack",
         "round": state.round,
         "starter": state.starter,
@@ -61,11 +63,13 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What the camera does not see of a throw; anybody may say that a hand was too low (ruling ice_storm.12)."""
+    """What the camera does not see of a throw, or that nobody fires; anybody may say that a hand was too low (ruling ice_storm.12)."""
+    passes = [Pass(state.attacker)] if state.attacker and state.may_pass else []
     off = [Throw(state.next, None)] if state.next and not state.void else []
     low = [Low(player) for player in dict.fromkeys((state.last.player if state.last else None, state.next)) if player]
     return [
         *({"label": f"{move.player}'s throw is off the board", "said": {"player": move.player, "off": True}} for move in off),
+        *({"label": f"{move.player} does not fire", "said": {"player": move.player, "passes": True}} for move in passes),
         *(
             {"label": f"{move.player}'s hand was too low", "said": {"player": move.player, "low": True}, "anybody": True}
             for move in low

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Literal
 
 from engines.ice_storm.place import Piece, Reading, readings
 from engines.ice_storm.squares import Square
@@ -27,7 +28,7 @@ HOME = "at home"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of fire to the edge of the board (ruling ice_storm.5): the `way`, and its squares in order."""
+    """A line of fire to the edge of the board: the `way`, and its squares in order."""
 
     way: str
     squares: tuple[Square, ...]
@@ -87,12 +88,15 @@ def aims(piece: Piece) -> tuple[Line, ...]:
 
 
 @lru_cache(maxsize=256)
-def captures(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
+def captures(pieces: tuple[Piece, ...], player: str, stops: bool = False) -> Mapping[Piece, bool]:
     """The enemy pieces that `player` can capture, and whether that is certain.
 
     It is certain where, however the target lies, some piece hits it, however that piece lies: two shots in doubt may
-    make one sure capture.
+    make one sure capture.  Where a line of fire `stops` at the first square with another piece on it, what is called certain
+    is so however all pieces lie; not all that is so is called certain.
     """
+    if stops:
+        return _first_hit(pieces, player)
     own = [[under_fire(reading) for reading in readings(piece.place)] for piece in pieces if piece.colour == player]
     found = {}
     for target in pieces:
@@ -108,28 +112,81 @@ def captures(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
     return MappingProxyType(found)
 
 
-def shots(pieces: Sequence[Piece], player: str) -> tuple[Shot, ...]:
-    """Every shot that a player's pieces may have, by shooter, target and line."""
+def shots(pieces: Sequence[Piece], player: str, stops: bool = False) -> tuple[Shot, ...]:
+    """Every shot that a player's pieces may have, by shooter, target and line; `stops` as in `captures`."""
     own = [piece for piece in pieces if piece.colour == player]
     enemies = [piece for piece in pieces if piece.colour != player]
-    return tuple(shot for shooter in own for target in enemies for shot in _shots(shooter, target))
+    among = pieces if stops else ()
+    return tuple(shot for shooter in own for target in enemies for shot in _shots(shooter, target, among))
 
 
-def _shots(shooter: Piece, target: Piece) -> Iterator[Shot]:
-    """Shots of one piece at another; lines that differ in where they begin, by how the shooter lies, are one."""
+def _first_hit(pieces: tuple[Piece, ...], player: str) -> Mapping[Piece, bool]:
+    """`captures` where a line of fire ends at the first square with another piece on it."""
+    own = [(piece, [lines(reading) for reading in readings(piece.place)]) for piece in pieces if piece.colour == player]
+    found = {}
+    for target in (piece for piece in pieces if piece.colour != player):
+        possible, certain = False, True
+        for lies in readings(target.place):
+            free, sure = False, False
+            for shooter, aimed in own:
+                others = _between(pieces, shooter, target)
+                ways = [[_way_to(line, lies, others) for line in each] for each in aimed]
+                free = free or any(way in ("free", "in doubt") for each in ways for way in each)
+                sure = sure or all("free" in each for each in ways)
+            possible, certain = possible or free, certain and sure
+        if possible:
+            found[target] = certain
+    return MappingProxyType(found)
+
+
+def reach(line: Line, among: Sequence[Piece]) -> Line:
+    """A line of fire up to the first square that one of these pieces surely touches."""
+    stops = (at for at, square in enumerate(line.squares, 1) if any(_stops(piece, (square,)) for piece in among))
+    return Line(line.way, line.squares[: next(stops, len(line.squares))])
+
+
+def _between(pieces: Sequence[Piece], shooter: Piece, target: Piece) -> list[Piece]:
+    """The pieces that may stop a shot of one at another."""
+    return [piece for piece in pieces if piece not in (shooter, target)]
+
+
+def _way_to(line: Line, lies: Reading, others: Sequence[Piece]) -> Literal["free", "in doubt", "stopped", "misses"]:
+    """Does a line of fire reach a piece that lies so, or do others stop it on a square before?"""
+    at = next((at for at, square in enumerate(line.squares) if square in lies.squares), None)
+    if at is None:
+        return "misses"
+    stops = [_stops(piece, line.squares[:at]) for piece in others]
+    return "stopped" if True in stops else "in doubt" if None in stops else "free"
+
+
+def _stops(piece: Piece, squares: Sequence[Square]) -> bool | None:
+    """Does a piece touch any of these squares?  None: too close to call."""
+    touched = {not lies.squares.isdisjoint(squares) for lies in readings(piece.place)}
+    return touched.pop() if len(touched) == 1 else None
+
+
+def _shots(shooter: Piece, target: Piece, among: Sequence[Piece]) -> Iterator[Shot]:
+    """Shots of one piece at another; lines that differ in where they begin, by how the shooter lies, are one.
+
+    Any piece `among` others may stop them.
+    """
+    others = _between(among, shooter, target)
     rays = [{(line.way, line.squares[-1]): line for line in lines(reading)} for reading in readings(shooter.place)]
     for ray in dict.fromkeys(ray for each in rays for ray in each):
         aimed = [each.get(ray) for each in rays]
-        hits = [[line is not None and not lies.squares.isdisjoint(line.squares) for lies in readings(target.place)] for line in aimed]
+        ways = [[_way_to(line, lies, others) if line else "misses" for lies in readings(target.place)] for line in aimed]
+        hits = [[way in ("free", "in doubt") for way in each] for each in ways]
         if not any(map(any, hits)):
             continue
-        line = max(filter(None, aimed), key=lambda line: len(line.squares))
+        line = reach(max(filter(None, aimed), key=lambda line: len(line.squares)), [piece for piece in among if piece != shooter])
         hangs_on = []
         if any(hit != hits[0] for hit in hits):
             hangs_on.append(f"{shooter} fires {line}")
         if any(any(hit) and not all(hit) for hit in hits):
             touched = [square for square in line.squares if square in target.place.doubtful]
             hangs_on.append(f"{target.name} touches {' or '.join(map(str, touched))}")
+        if any("in doubt" in each for each in ways):
+            hangs_on += [f"{piece.name} lies in its way" for piece in others if _stops(piece, line.squares) is None]
         yield Shot(shooter.name, target.name, line, tuple(hangs_on))
 
 

@@ -7,6 +7,7 @@ or is gone is told by comparing the two; how pieces lie that lie still was decid
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal, cast
 
@@ -17,13 +18,13 @@ from engines.errors import Violation
 from engines.heard import read_heard
 from engines.ice_storm import words
 from engines.ice_storm.examples import settlements
-from engines.ice_storm.fire import captures
 from engines.ice_storm.look import Look
-from engines.ice_storm.moves import Capture, Low, Settle, Throw
+from engines.ice_storm.moves import Capture, Low, Pass, Settle, Throw
 from engines.ice_storm.place import Piece
-from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, outcome, play, shots, turn, violation
+from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, MUST, outcome, play, shots, targets, turn, violation
+from engines.ice_storm.sizes import exchanged
 from engines.ice_storm.state import State
-from engines.ice_storm.throws import cannot_read, judge_throw, out_of_sync, stands, unclear
+from engines.ice_storm.throws import by_the_last_throw, cannot_read, judge_throw, out_of_sync, stands, unclear, whose_throw
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
 from table.observation import Observation, SeenPiece
@@ -43,6 +44,8 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
         said = f"The pieces are too long for squares of {board.square_mm:.1f} mm: take smaller ones or a larger board."
         return CannotSee(code="storm.set_up", said=said, rests_on="ruling ice_storm.6")
     look = Look(state, seen, before, board)
+    if (of_another_size := exchanged(look)) is not None:
+        return of_another_size
     return judge_throw(look) if state.next else _judge_attack(look)
 
 
@@ -60,11 +63,20 @@ class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     low: Literal[True]
 
 
+class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The player could fire and does not."""
+
+    player: str
+    passes: Literal[True]
+
+
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Storm: `{"player": "red", "off": true}` and `{"player": "red", "low": true}`; raises InputError for anything else."""
-    heard = cast(OffSaid | LowSaid, read_heard(said, OffSaid, LowSaid))
+    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `low` or `passes`; raises InputError for anything else."""
+    heard = cast(OffSaid | LowSaid | PassSaid, read_heard(said, OffSaid, LowSaid, PassSaid))
     if isinstance(heard, LowSaid):
         return _low(state, Low(heard.player))
+    if isinstance(heard, PassSaid):
+        return _pass(state, Pass(heard.player))
     throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
         return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
@@ -81,6 +93,14 @@ def _low(state: State, move: Low) -> Verdict:
     return Accepted(code="storm.throw.low", said=said, rests_on=LOW_HAND, player=move.player, moves=(str(move),))
 
 
+def _pass(state: State, move: Pass) -> Verdict:
+    """A player does not fire, which nothing on the board shows."""
+    if wrong := violation(state, move):
+        return refusal(wrong, move.player, (str(move),), {})
+    said = f"{move.player.capitalize()} does not fire. {_follow(play(state, move))}"
+    return Accepted(code="storm.pass", said=said, rests_on=MUST, player=move.player, moves=(str(move),))
+
+
 def _too_long(piece: SeenPiece, board: Chessboard) -> bool:
     """Can it touch three squares in a row?"""
     corners = piece.solid.vertices_mm
@@ -95,15 +115,14 @@ def _judge_attack(look: Look) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     if look.new or look.elsewhere:
-        return out_of_sync(look, "Put it right.")
+        return replace(out_of_sync(look, "Put it right."), asks=whose_throw(look, [] if look.new else by_the_last_throw(look)))
     if len(look.gone) > 1:
         return _several(look, attacker)
     if look.gone:
         return _capture(look, look.gone[0])
     if look.hidden:
         return cannot_read(look)
-    can = captures(state.pieces, attacker)
-    if not any(can.values()):
+    if not any(targets(state).values()):
         return _who_can(look, attacker)
     return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker)
 
@@ -157,7 +176,8 @@ def _who_can(look: Look, attacker: str) -> Ambiguous:
     """All that the attacker may hit is too close to call: how do the pieces lie on which it hangs?"""
     state = look.state
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
-    doubtful = [piece for piece in state.pieces if piece.name in aimed and piece.place.in_doubt]
+    in_doubt = [piece for piece in state.pieces if piece.place.in_doubt]
+    doubtful = sorted(in_doubt, key=lambda piece: piece.name not in aimed)  # those that lie in the way of shots last
     choices = [Choice(f"{settle.name} lies {words.place(settle.place)}", (str(settle),)) for settle in settlements(doubtful[:1])]
     said = f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name} lies. Look closely and decide together."
     evidence = {"shots": [*map(str, shots(state))]}

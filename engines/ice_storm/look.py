@@ -49,6 +49,8 @@ class Look:
     board: Chessboard
     assumed_new: SeenPiece | None = None
     """Taken to be the thrown piece, and so none of the state's."""
+    nobody_threw: bool = False
+    """Is no piece taken to be thrown, so that all on the board are the state's?"""
 
     @property
     def first(self) -> bool:
@@ -115,7 +117,7 @@ class Look:
         hides = np.array([self._hides(piece) for piece in own])
         fewer = np.where(hides, 0.0, HIDDEN_SQUARES * square_mm)
         hidden = np.where(np.diag(hides), HIDDEN_SQUARES * square_mm, 2 * _NEVER_MM)
-        thrown = colour == self.state.next and self.assumed_new is None
+        thrown = colour == self.state.next and self.assumed_new is None and not self.nobody_threw
         came = seen + self.came_out[colour] - len(own) - thrown
         replaced = max(came, int(thrown and seen <= len(own)), 0)
         return np.hstack(
@@ -143,7 +145,7 @@ class Look:
         """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since."""
         if self.before is None:
             return ()
-        lost = [piece for piece in self.pieces if piece.name not in self.found and piece.name not in self._lay]
+        lost = [piece for piece in self.pieces if piece.name not in self.found and piece.name not in self.lay]
         return tuple(piece for piece in lost if not self._cleared(piece, self.before))
 
     def _cleared(self, piece: Piece, before: Observation) -> bool:
@@ -152,7 +154,7 @@ class Look:
         return then and not now
 
     def _hides(self, piece: Piece) -> bool:
-        known = piece.name in self._lay
+        known = piece.name in self.lay
         reach_mm = HIDDEN_MM if known else self.board.square_mm
         unread = self.unread_mm if known else _unread(self.now)
         return any(np.hypot(*(place - self.where_mm(piece))) < reach_mm for place in unread)
@@ -226,7 +228,7 @@ class Look:
 
     def where_mm(self, piece: Piece) -> Array:
         """Where a piece of the state lay before, or about there, (2,)."""
-        if was := self._lay.get(piece.name):
+        if was := self.lay.get(piece.name):
             return was.base_mm
         squares = np.array(sorted(piece.place.squares), float)
         return np.asarray(np.asarray(self.board.origin_mm) + self.board.square_mm * (squares.mean(axis=0) + 0.5))
@@ -241,7 +243,7 @@ class Look:
         ]
 
     @cached_property
-    def _lay(self) -> dict[str, SeenPiece]:
+    def lay(self) -> dict[str, SeenPiece]:
         """The pieces of the state as they were seen before, those that then lay as the state says."""
         return self._fitting(self._were)
 
@@ -272,7 +274,7 @@ class Look:
     @cached_property
     def _dead(self) -> list[SeenPiece]:
         """What lay before and is none of the state's pieces."""
-        alive = set(map(id, self._lay.values()))
+        alive = set(map(id, self.lay.values()))
         return [was for was in self._were if id(was) not in alive]
 
     @property
@@ -300,11 +302,12 @@ class Look:
 
     def _travel_mm(self, piece: Piece, now: SeenPiece) -> float:
         """How far a piece of the state travelled if it is this one; one that was not seen before is not the one that is thrown."""
-        was = self._lay.get(piece.name)
+        was = self.lay.get(piece.name)
         if was is None:
             thrown = self.before is not None and piece.colour == self.state.next
             return 0.0 if _compatible(piece.place, self.touches(now).place) else _NEVER_MM if thrown else self.board.square_mm
-        return _middles_mm(was, now)
+        went_mm = _middles_mm(was, now)
+        return _NEVER_MM if _surely_of_two_sizes(was, now) and went_mm > TURNED_BASES * _base_mm(was) else went_mm
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
@@ -312,7 +315,7 @@ class Look:
         One that was touched and still lies as the state says is left as it was ruled on, and so is one that
         no throw can have turned over there, or that is not surely read to be.
         """
-        was = self._lay.get(piece.name)
+        was = self.lay.get(piece.name)
         if _compatible(piece.place, self.touches(now).place) and (was is None or travel_mm(was, now) < CARRIED_MM):
             return False
         thrown = self.state.next is not None and (self.new or self.came_out)
@@ -338,6 +341,10 @@ def overlap(a: Solid, b: Solid) -> bool:
 
 def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
     return a.colour == b.colour or min(a.colour_probability, b.colour_probability) < SURE
+
+
+def _surely_of_two_sizes(a: SeenPiece, b: SeenPiece) -> bool:
+    return a.size != b.size and min(a.size_probability, b.size_probability) >= SURE
 
 
 def _ghost(piece: SeenPiece) -> bool:

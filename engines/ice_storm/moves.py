@@ -7,10 +7,13 @@
 | `throw red off` | it came to rest off the board, or partly off: wasted |
 | `throw red leaning` | it leans on another piece or lies on one: it is thrown again |
 | `throw red low` | the hand was too low: it is thrown again |
+| `throw red size` | the piece is of another size than the game's: another one is thrown |
 | `void red: green2 d4-d5>d5, black1 off` | a throw of red's did not count; what it moved or knocked off stays so |
+| `moved red: green2 d4-d5>d5` | red's throw, which was ruled before that was seen, moved green2 too |
 | `low red` | red's hand was too low: the throw just ruled, or the one just made and not ruled yet, is void |
 | `capture black2` | the player whose turn it is fires and takes black2 |
 | `capture black`, `capture black b4` | the same, where only one black piece, or one that touches b4, can be taken |
+| `pass red` | red could fire and does not |
 | `settle black2 b3-b4>b4` | the players decided how black2 lies, which was too close to call |
 
 A throw names every piece that lies otherwise than the state says: so the state follows from the moves alone.
@@ -27,7 +30,7 @@ from engines.ice_storm.squares import Square
 from engines.notation import Notation, parse_colour
 from table.pieces import COLOURS
 
-OFF, LEANING, LOW = "off", "leaning", "low"
+OFF, LEANING, LOW, OTHER_SIZE = "off", "leaning", "low", "size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Change:
 class Throw:
     """A throw at rest: `place` of the thrown piece, None where it is off the board; then what it moved.
 
-    `again` says why it has to be repeated: `leaning` or `low`; empty where it does not.
+    `again` says why it has to be repeated: `leaning`, `low` or `size`; empty where it does not.
     """
 
     player: str
@@ -64,7 +67,7 @@ class Throw:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8 and ice_storm.12)."""
+    """A throw that did not count is picked up; what it moved stays (rulings ice_storm.8, ice_storm.12 and ice_storm.13)."""
 
     player: str
     changes: tuple[Change, ...] = ()
@@ -77,6 +80,20 @@ class Void:
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """What the throw that was ruled last moved besides: it was said to be off the board before the board was seen."""
+
+    player: str
+    changes: tuple[Change, ...]
+
+    def __post_init__(self) -> None:
+        _check_changes(self.changes)
+
+    def __str__(self) -> str:
+        return f"moved {self.player}{_and_moved(self.changes)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Low:
     """A hand was lower than 6 inches: the player's last throw is void (ruling ice_storm.12)."""
 
@@ -84,6 +101,16 @@ class Low:
 
     def __str__(self) -> str:
         return f"low {self.player}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The player whose turn it is to fire does not, where the players agreed that they may (ruling ice_storm.10)."""
+
+    player: str
+
+    def __str__(self) -> str:
+        return f"pass {self.player}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +136,7 @@ class Settle:
         return f"settle {self.name} {self.place}"
 
 
-Move = Throw | Void | Low | Capture | Settle
+Move = Throw | Void | Moved | Low | Capture | Pass | Settle
 
 
 def parse_move(text: str) -> Move:
@@ -154,6 +181,8 @@ def _settle(name: str, place: Place | None) -> Settle:
 _NOTATION: Notation[Move] = Notation(
     "'throw red c4-c5>c5', 'capture black2' or 'settle black2 b3'",
     {
+        f"throw {{player}} {OTHER_SIZE}: {{changes}}": partial(Throw, place=None, again=OTHER_SIZE),
+        f"throw {{player}} {OTHER_SIZE}": partial(Throw, place=None, again=OTHER_SIZE),
         f"throw {{player}} {LEANING}: {{changes}}": partial(Throw, place=None, again=LEANING),
         f"throw {{player}} {LEANING}": partial(Throw, place=None, again=LEANING),
         f"throw {{player}} {LOW}": partial(Throw, place=None, again=LOW),
@@ -161,7 +190,9 @@ _NOTATION: Notation[Move] = Notation(
         "throw {player} {place}": Throw,
         "void {player}: {changes}": Void,
         "void {player}": Void,
+        "moved {player}: {changes}": Moved,
         "low {player}": Low,
+        "pass {player}": Pass,
         "capture {target} {square}": _capture,
         "capture {target}": _capture,
         "settle {name} {place}": _settle,

@@ -12,7 +12,7 @@ from typing import assert_never
 from engines.errors import Violation
 from engines.ice_storm import fire
 from engines.ice_storm.examples import settlements, throws
-from engines.ice_storm.moves import LEANING, LOW, OFF, Capture, Change, Low, Move, Settle, Throw, Void, parse_move
+from engines.ice_storm.moves import LEANING, LOW, OFF, OTHER_SIZE, Capture, Change, Low, Move, Moved, Pass, Settle, Throw, Void, parse_move
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
@@ -41,6 +41,7 @@ DEPLOYMENT, ATTACK, SCORING = "Deployment", "Attack", "Scoring"
 FIRE = "Attack; rulings ice_storm.3 to ice_storm.5"
 DOUBT = "ruling ice_storm.2"
 LOW_HAND = "Deployment; ruling ice_storm.12"
+MUST = "Attack; ruling ice_storm.10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,9 @@ class LegalMoves(Legal[State, Move]):
         if state.next:
             yield from throws(state.next, () if state.round_over else state.pieces, state.thrown)
         elif state.attacker:
-            can = fire.captures(state.pieces, state.attacker)
-            yield from (Capture(piece.colour, piece.number) for piece, certain in can.items() if certain)
+            yield from (Capture(piece.colour, piece.number) for piece, certain in targets(state).items() if certain)
+            if state.may_pass:
+                yield Pass(state.attacker)
             yield from settlements(state.pieces)
 
     def __str__(self) -> str:
@@ -107,10 +109,14 @@ def play(state: State, move: Move) -> State:
             return _throw(_next_round(state) if state.round_over else state, move)
         case Void():
             return replace(_settle_changes(state, move.player, move.changes), void=False, last=None)
+        case Moved():
+            return _settle_changes(state, move.player, move.changes)
         case Low():
             return _void_last(state, state.last) if _is_last(state, move) else replace(state, void=True)
         case Capture():
             return _take(state, _meant(state, move)[0])
+        case Pass():
+            return replace(state, turn=_left_of(state, move.player), passed=(*state.passed, move.player), last=None)
         case Settle():
             pieces = (replace(piece, place=move.place) if piece.name == move.name else piece for piece in state.pieces)
             return replace(state, pieces=tuple(pieces))
@@ -125,10 +131,14 @@ def violation(state: State, move: Move) -> Violation | None:
             return _over(state, move) or _turn_violation(state, move) or _throw_violation(state, move)
         case Void():
             return _over(state, move) or _turn_violation(state, move) or _void_violation(state, move)
+        case Moved():
+            return _over(state, move) or _moved_violation(state, move)
         case Low():
             return _low_violation(state, move)
         case Capture():
             return _over(state, move) or _capture_violation(state, move)
+        case Pass():
+            return _over(state, move) or _pass_violation(state, move)
         case Settle():
             return _over(state, move) or _settle_violation(state, move)
         case _:
@@ -155,7 +165,12 @@ def shots(state: State, player: str | None = None) -> tuple[fire.Shot, ...]:
     None are listed for nobody.  A piece may have several shots at another, along several lines.
     """
     firing = player or state.attacker
-    return fire.shots(state.pieces, firing) if firing else ()
+    return fire.shots(state.pieces, firing, state.stops) if firing else ()
+
+
+def targets(state: State) -> Mapping[Piece, bool]:
+    """What whoever fires now can take, and whether that is certain; nothing where nobody fires."""
+    return fire.captures(state.pieces, state.attacker, state.stops) if state.attacker else {}
 
 
 def turn(state: State) -> str:
@@ -165,16 +180,17 @@ def turn(state: State) -> str:
         return f"{again}{state.next.capitalize()} throws next."
     if state.attacker is None:
         return f"The game is over: {outcome(state)}."
-    sure = any(fire.captures(state.pieces, state.attacker).values())
+    sure = any(targets(state).values())
     unable = "" if state.attacker == state.turn else f"{str(state.turn).capitalize()} has no shot. "
     doubt = "" if sure else " if a touch that is too close to call is so; the players decide"
-    return f"{unable}{state.attacker.capitalize()} fires{doubt or ' next'}."
+    next_or_never = " next, or passes" if state.may_pass else " next"
+    return f"{unable}{state.attacker.capitalize()} fires{doubt or next_or_never}."
 
 
 def _next_round(state: State) -> State:
     """An empty board; ruling ice_storm.9."""
     nought = (0,) * len(state.players)
-    return replace(state, round=state.round + 1, totals=state.scores, stacks=nought, thrown=0, turn=None, pieces=())
+    return replace(state, round=state.round + 1, totals=state.scores, stacks=nought, thrown=0, turn=None, pieces=(), passed=())
 
 
 def _throw(state: State, move: Throw) -> State:
@@ -189,10 +205,11 @@ def _throw(state: State, move: Throw) -> State:
 
 
 def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
-    """With what a throw moved: enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7)."""
+    """With what a throw moved: enemy pieces off the board are the thrower's, its own are wasted (ruling ice_storm.7), or all of them are."""
     moved = {change.name: change.place for change in changes}
     stay = tuple(replace(piece, place=place) for piece in state.pieces if (place := moved.get(piece.name, piece.place)))
-    taken = sum(1 for piece in state.pieces if piece.colour != thrower and moved.get(piece.name, piece.place) is None)
+    off = [piece for piece in state.pieces if moved.get(piece.name, piece.place) is None]
+    taken = sum(piece.colour != thrower for piece in off) if state.scores_knocked else 0
     return replace(state, stacks=_credit(state, thrower, taken), pieces=stay)
 
 
@@ -206,14 +223,18 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))
 
 
-def _is_last(state: State, move: Low) -> bool:
+def _is_last(state: State, move: Low | Moved) -> bool:
     return state.last is not None and state.last.player == move.player
 
 
 def _take(state: State, target: Piece) -> State:
     """After a capture it is the attacked player's turn (printed rules, "Attack"; ruling ice_storm.10)."""
     stay = tuple(piece for piece in state.pieces if piece != target)
-    return replace(state, stacks=_credit(state, state.attacker, 1), pieces=stay, turn=target.colour, last=None)
+    return replace(state, stacks=_credit(state, state.attacker, 1), pieces=stay, turn=target.colour, passed=(), last=None)
+
+
+def _left_of(state: State, player: str) -> str:
+    return state.players[(state.players.index(player) + 1) % len(state.players)]
 
 
 def _credit(state: State, player: str | None, pieces: int) -> tuple[int, ...]:
@@ -245,6 +266,9 @@ def _throw_violation(state: State, move: Throw) -> Violation | None:
     if move.again == LEANING:
         said = f"{player}'s piece leans on another or lies on one, and is thrown again. What it moved stays where it is."
         return Violation("storm.throw.leaning", "Deployment; ruling ice_storm.8", said)
+    if move.again == OTHER_SIZE:
+        said = f"{player}'s piece is of another size than this game's, is taken away and thrown again. What it moved stays where it is."
+        return Violation("storm.throw.size", "Deployment; ruling ice_storm.13", said)
     if move.again == LOW or state.void:
         what = "Put back what it moved" if state.undoes_low else "What it moved stays where it is"
         said = f"{player}'s hand was lower than 6 inches (152 mm), so the throw is void. {what}; pick the piece up and throw again."
@@ -256,12 +280,19 @@ def _void_violation(state: State, move: Void) -> Violation | None:
     return _names_violation(state, move) or _off_violation(_ends(move))
 
 
-def _ends(move: Throw | Void) -> list[tuple[str, Place | None]]:
+def _moved_violation(state: State, move: Moved) -> Violation | None:
+    if not _is_last(state, move):
+        said = f"'{move}' was tried, but {move.player}'s throw is not the one that was ruled last. {turn(state)}"
+        return Violation("storm.moved.time", DEPLOYMENT, said)
+    return _names_violation(state, move) or _off_violation(_ends(move))
+
+
+def _ends(move: Throw | Void | Moved) -> list[tuple[str, Place | None]]:
     """Names of the pieces that a throw moved, and where they ended."""
     return [(change.name, change.place) for change in move.changes]
 
 
-def _names_violation(state: State, move: Throw | Void) -> Violation | None:
+def _names_violation(state: State, move: Throw | Void | Moved) -> Violation | None:
     lie = () if state.round_over else tuple(piece.name for piece in state.pieces)
     for change in move.changes:
         if change.name not in lie:
@@ -295,7 +326,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
     if attacker is None:
         said = f"'{move}' was tried, but players fire when all pieces of a round are thrown, until nobody can. {turn(state)}"
         return Violation("storm.attack.time", ATTACK, said)
-    can, meant = fire.captures(state.pieces, attacker), _meant(state, move)
+    can, meant = targets(state), _meant(state, move)
     if not meant:
         wanted = f"{move.colour}{move.number}" if move.number else f"{move.colour} piece"
         where = f"touches {move.square}" if move.square else "is on the board"
@@ -317,7 +348,7 @@ def _capture_violation(state: State, move: Capture) -> Violation | None:
 
 def _meant(state: State, move: Capture) -> list[Piece]:
     """Pieces that a capture may mean; those that can be taken first."""
-    can = fire.captures(state.pieces, state.attacker) if state.attacker else {}
+    can = targets(state)
     meant = [
         piece
         for piece in state.pieces
@@ -333,7 +364,8 @@ def _no_line(state: State, meant: Sequence[Piece]) -> str:
         return f"{attacker.capitalize()} fires on enemy pieces only, and {meant[0].name} is its own."
     target = " or ".join(str(piece) for piece in meant)
     aims = [f"{piece} fires {listed(_ways(piece), 'or')}" for piece in state.of(attacker)]
-    return f"No line of fire of {attacker}'s reaches {target}: {'; '.join(aims)}."
+    ends = " Lines of fire end at the first square with another piece on it." if state.stops else ""
+    return f"No line of fire of {attacker}'s reaches {target}: {'; '.join(aims)}.{ends}"
 
 
 def _ways(piece: Piece) -> tuple[str, ...]:
@@ -346,6 +378,19 @@ def _allowed(can: Mapping[Piece, bool], attacker: str) -> str:
     if sure:
         return f"{attacker.capitalize()} can take {listed(sure, 'or')}."
     return f"Whether {attacker} can take {listed([piece.name for piece in can], 'or')} is too close to call."
+
+
+def _pass_violation(state: State, move: Pass) -> Violation | None:
+    attacker = state.attacker
+    if attacker is None:
+        said = f"'{move}' was tried, but players fire when all pieces of a round are thrown, until nobody can. {turn(state)}"
+        return Violation("storm.attack.time", ATTACK, said)
+    if move.player != attacker:
+        return Violation("storm.pass.turn", ATTACK, f"'{move}' was tried, but it is {attacker}'s turn to fire. {turn(state)}")
+    if not state.may_pass:
+        said = f"{attacker.capitalize()} cannot pass: who can attack on their turn must. {_allowed(targets(state), attacker)}"
+        return Violation("storm.pass", MUST, said)
+    return None
 
 
 def _settle_violation(state: State, move: Settle) -> Violation | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engines.ice_storm.fire import Shot, aims, captures
-from engines.ice_storm.moves import Capture, Low, Move, Settle, Throw, Void
-from engines.ice_storm.rules import shots
+from engines.ice_storm.fire import Shot, aims, reach
+from engines.ice_storm.moves import Capture, Low, Move, Moved, Pass, Settle, Throw, Void
+from engines.ice_storm.rules import shots, targets
 from engines.ice_storm.state import PIECES, State
 from engines.sketch import Mark, Option, mark
 
@@ -21,7 +21,7 @@ def options(state: State) -> tuple[Option, ...]:
 def trace(state: State, move: Move) -> tuple[Mark, ...]:
     """Where a throw lies and what it moved; of a capture, the lines that hit, and the squares of the target."""
     match move:
-        case Throw() | Void():
+        case Throw() | Void() | Moved():
             places = [move.place if isinstance(move, Throw) else None, *(change.place for change in move.changes)]
             off = [piece.place for change in move.changes if change.place is None and (piece := state.named(change.name))]
             came = tuple(one for place in places if place for one in mark("here", sorted(place.squares), not place.in_doubt))
@@ -33,7 +33,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
             return (*(_ray(shot) for shot in hits), *(mark("take", sorted(target.place.squares)) if target else ()))
         case Settle():
             return mark("here", sorted(move.place.squares))
-        case Low():
+        case Low() | Pass():
             return ()
 
 
@@ -56,10 +56,12 @@ def _ray(shot: Shot) -> Mark:
 def _idle(state: State) -> Iterator[Option]:
     """Pieces of the player whose turn it is that hit nobody."""
     attacker = str(state.attacker)
-    if not captures(state.pieces, attacker):
+    if not targets(state):
         return
     aimed = {shot.shooter for shot in shots(state)}
     for piece in state.of(attacker):
         if piece.name not in aimed:
-            lines = tuple(Mark("aim", tuple(map(str, line.squares))) for line in aims(piece) if len(line.squares) > 1)
+            others = [other for other in state.pieces if other != piece and state.stops]
+            reached = [reach(line, others) for line in aims(piece)]
+            lines = tuple(Mark("aim", tuple(map(str, line.squares))) for line in reached if len(line.squares) > 1)
             yield Option(attacker, f"{piece.name} hits nobody", lines)

@@ -17,10 +17,26 @@ PLAYERS_FEWEST, PLAYERS_MOST = 3, 5
 NOTHING = "nothing"
 VOID = "void"
 
+SAME_SIZE, ANY_SIZE = "same", "any"
+
 RULINGS = (
     Ruling("touching", "ruling ice_storm.1", ("contact", "overhang"), "a piece touches the squares it rests on, or those it covers from above"),
-    Ruling("fire", "ruling ice_storm.5", ("over",), "lines of fire pass over pieces, to the edge of the board"),
-    Ruling("knocked", "ruling ice_storm.7", ("thrower",), "what an enemy throw knocks off the board, or partly off, is the thrower's at once"),
+    Ruling("doubt", "ruling ice_storm.2", ("ask",), "what is too close to call is put to the players"),
+    Ruling(
+        "aim",
+        "ruling ice_storm.3",
+        ("tip",),
+        "a lying piece fires from the square of its tip on, away from the others; inside one square all ways",
+    ),
+    Ruling("upright", "ruling ice_storm.4", ("every",), "an upright piece fires as if its tip were in each square that it touches"),
+    Ruling("fire", "ruling ice_storm.5", ("over", "first"), "lines of fire pass over pieces, or end at the first square with another piece on it"),
+    Ruling("fits", "ruling ice_storm.6", ("told",), "pieces that are too large for the squares are told before play"),
+    Ruling(
+        "knocked",
+        "ruling ice_storm.7",
+        ("thrower", "nobody"),
+        "what an enemy throw knocks off the board, or partly off, is the thrower's at once, or nobody's",
+    ),
     Ruling("leaning", "ruling ice_storm.8", ("again",), "a throw that leans on a piece, or lies on one, is thrown again; what it moved stays"),
     Ruling(
         "low",
@@ -28,8 +44,15 @@ RULINGS = (
         ("again", "undone"),
         "a throw from a hand lower than 6 inches (152 mm) is void and made again; what it moved stays, or is put back",
     ),
-    Ruling("starter", "ruling ice_storm.9", ("left",), "the next round is started by the next player to the left"),
-    Ruling("attack", "ruling ice_storm.10", ("must",), "who can attack on their turn must"),
+    Ruling("starter", "ruling ice_storm.9", ("left", "right"), "the next round is started by the next player to the left, or to the right"),
+    Ruling("attack", "ruling ice_storm.10", ("must", "may"), "who can attack on their turn must, or may pass"),
+    Ruling("list", "ruling ice_storm.11", ("g8",), "the printed list for a piece inside b3 says g7 where its diagonal ends on g8"),
+    Ruling(
+        "size",
+        "ruling ice_storm.13",
+        ("same", "small", "medium", "large", "any"),
+        "all pieces are of the size that lies there already, or of the one named, or of any",
+    ),
     Ruling("tie", "Scoring", ("shared",), "players with the same highest total share the win"),
 )
 
@@ -63,7 +86,15 @@ class State:
     turn: str | None = None
     pieces: tuple[Piece, ...] = ()
     void: bool = False
+    passed: tuple[str, ...] = ()
     last: LastThrow | None = field(default=None, compare=False)
+
+    @property
+    def last_off(self) -> str | None:
+        """Who made the throw that was ruled last, if it is not on the board."""
+        if self.last is None or self.named(f"{self.last.player}{self.thrown_by(self.last.player)}"):
+            return None
+        return self.last.player
 
     @property
     def undoes_low(self) -> bool:
@@ -71,9 +102,29 @@ class State:
         return dict(self.rulings)["low"] == "undone"
 
     @property
+    def stops(self) -> bool:
+        """Does a line of fire end at the first square with another piece on it (ruling ice_storm.5)?"""
+        return dict(self.rulings)["fire"] == "first"
+
+    @property
+    def scores_knocked(self) -> bool:
+        """Is what an enemy throw knocks off the board the thrower's (ruling ice_storm.7)?"""
+        return dict(self.rulings)["knocked"] == "thrower"
+
+    @property
+    def may_pass(self) -> bool:
+        """May who can attack pass (ruling ice_storm.10)?"""
+        return dict(self.rulings)["attack"] == "may"
+
+    @property
     def starter(self) -> str:
         """Who throws and fires first in this round (ruling ice_storm.9)."""
-        return self.players[self.round - 1]
+        return self._starts(self.round)
+
+    def _starts(self, number: int) -> str:
+        """Who starts a round, counted from 1."""
+        right = dict(self.rulings)["starter"] == "right"
+        return self.players[(1 - number if right else number - 1) % len(self.players)]
 
     @property
     def next(self) -> str | None:
@@ -83,8 +134,8 @@ class State:
         """
         seats = len(self.players)
         if not self.all_thrown:
-            return self.players[(self.round - 1 + self.thrown) % seats]
-        return self.players[self.round] if self.round_over and self.round < seats else None
+            return self.players[(self.players.index(self.starter) + self.thrown) % seats]
+        return self._starts(self.round + 1) if self.round_over and self.round < seats else None
 
     @property
     def all_thrown(self) -> bool:
@@ -93,11 +144,12 @@ class State:
 
     @property
     def attacker(self) -> str | None:
-        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too close to call; None: nobody."""
+        """Who fires now: whose turn it is, or the next to the left who can, if only by a shot too close to call, and has not passed; None: nobody."""
         if self.turn is None:
             return None
         here = self.players.index(self.turn)
-        return next((player for player in self.players[here:] + self.players[:here] if captures(self.pieces, player)), None)
+        in_turn = (player for player in self.players[here:] + self.players[:here] if player not in self.passed)
+        return next((player for player in in_turn if captures(self.pieces, player, self.stops)), None)
 
     @property
     def round_over(self) -> bool:
@@ -122,7 +174,7 @@ class State:
     def thrown_by(self, player: str) -> int:
         """How many pieces a player has thrown in this round, wasted ones too."""
         seats = len(self.players)
-        after = (self.players.index(player) - self.round + 1) % seats
+        after = (self.players.index(player) - self.players.index(self.starter)) % seats
         return (self.thrown + seats - 1 - after) // seats
 
     def of(self, player: str) -> tuple[Piece, ...]:
@@ -140,7 +192,8 @@ class State:
             "totals": " ".join(map(str, self.totals)),
             "stacks": " ".join(map(str, self.stacks)),
             "thrown": self.thrown,
-            "turn": VOID if self.void else self.turn or NONE,
+            "turn": " ".join(filter(None, (self.turn, VOID if self.void else ""))) or NONE,
+            **({_PASSED: " ".join(self.passed)} if self.passed else {}),
             "pieces": ", ".join(map(str, self.pieces)) or NOTHING,
             "rulings": write_rulings(self.rulings),
         }
@@ -158,11 +211,14 @@ def fresh(players: Sequence[str], rulings: Chosen) -> State:
     return State(seat(players, PLAYERS_FEWEST, PLAYERS_MOST), rulings, nought, nought)
 
 
-_KEYS = ("players", "round", "totals", "stacks", "thrown", "turn", "pieces", "rulings")
+_PASSED = "passed"
+"""A key that only stands where somebody has passed."""
+_KEYS = ("players", "round", "totals", "stacks", "thrown", "turn", _PASSED, "pieces", "rulings")
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, _KEYS)
+    words = read_line(text, [key for key in _KEYS if key != _PASSED or f"; {_PASSED} " in text])
+    turn, void = _read_turn(words["turn"])
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     state = State(
         players=blank.players,
@@ -171,12 +227,20 @@ def _parse(text: str) -> State:
         stacks=read_counts(words, "stacks", len(blank.players)),
         round=read_counts(words, "round", 1)[0],
         thrown=read_counts(words, "thrown", 1)[0],
-        turn=None if words["turn"] in (NONE, VOID) else words["turn"],
-        void=words["turn"] == VOID,
+        turn=turn,
+        void=void,
+        passed=tuple(words[_PASSED].split(" ")) if _PASSED in words else (),
         pieces=() if words["pieces"] == NOTHING else tuple(map(Piece.parse, words["pieces"].split(", "))),
     )
     _check(state)
     return state
+
+
+def _read_turn(text: str) -> tuple[str | None, bool]:
+    """Whose turn it is to fire, and whether the throw that is made now is void."""
+    if text in (NONE, VOID):
+        return None, text == VOID
+    return text.removesuffix(f" {VOID}"), text.endswith(f" {VOID}")
 
 
 def _check(state: State) -> None:
@@ -185,9 +249,11 @@ def _check(state: State) -> None:
     _expect(1 <= state.round <= seats, f"round 1 to {seats}")
     _expect(state.thrown <= PIECES * seats, f"0 to {PIECES * seats} pieces thrown")
     _expect(sum(state.totals) <= PIECES * seats * (state.round - 1), f"at most {PIECES * seats} points for each earlier round")
-    _expect(not state.void or not state.all_thrown, "a void throw only while pieces are thrown")
     _expect((state.turn is not None) == state.all_thrown, "whose turn it is to fire once everything is thrown, and only then")
     _expect(state.turn in (None, *state.players), "the turn of one of the players")
+    _expect(not state.void or state.next is not None, "a void throw only while pieces are thrown")
+    _expect(not state.passed or (state.may_pass and state.turn is not None), "players who passed only while players fire and may pass")
+    _expect(len(set(state.passed)) == len(state.passed) and set(state.passed) <= set(state.players), "players who passed, each once")
     _expect({piece.colour for piece in state.pieces} <= set(state.players), "pieces of the players' colours")
     named = {(state.players.index(piece.colour), piece.number): piece for piece in state.pieces}
     _expect(state.pieces == tuple(named[key] for key in sorted(named)), "each piece once, by players and numbers")

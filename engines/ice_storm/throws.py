@@ -13,9 +13,10 @@ import numpy as np
 from engines.errors import Violation
 from engines.ice_storm import words
 from engines.ice_storm.look import Look, overlap
-from engines.ice_storm.moves import LEANING, OFF, Change, Throw, Void
+from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Moved, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
+from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
 from engines.ice_storm.state import State
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import cannot_be_read, listed
@@ -52,6 +53,8 @@ def judge_throw(look: Look) -> Verdict:
         return _two(look, player)
     if strangers:
         return _stranger(look, strangers[0], player)
+    if len(look.new) > 1 and (left := _left_lying(look)) is not None:
+        return left
     if len(look.new) > 1:
         return _taken_back(look, "storm.throw.two", f"{len(look.new)} new {player} pieces lie on the board, and one is thrown at a time.")
     if look.new:
@@ -88,8 +91,51 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
     """One piece more of the player who throws next."""
     if (unread := unclear(look)) is not None:
         return unread
+    if (wanted := of_another_size(look, piece)) is not None:
+        return _of_another_size(look, player, piece, wanted)
     read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
-    return _decide(look, player, read, _not_seen_outside(look, Counter()), _evidence(look, piece))
+    evidence = _evidence(look, piece)
+    if read[0][1].again:
+        evidence["may_be"] = {text: str(throw) for text, throw in _as_lying(look, player, piece)}
+    return _decide(look, player, read, _not_seen_outside(look, Counter()), evidence)
+
+
+def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> Verdict:
+    """A thrown piece of another size than the game's is taken away, and the throw made again; what it moved stays, as after any such throw.
+
+    Where its size is not sure, or something is gone that nobody sees, people say what happened.
+    """
+    again = [(said, Throw(player, None, changes, OTHER_SIZE)) for said, changes in _changes(look)]
+    lost = _not_seen_outside(look, Counter())
+    right = as_of_size(piece, wanted)
+    pieces = tuple(right if each is piece else each for each in look.seen)
+    other = Look(look.state, replace(look.now, pieces=pieces), look.before, look.board)
+    read = [(f"It is {wanted}: {text}", throw) for text, throw in _readings(other, player, right)]
+    may_be = {text: str(throw) for text, throw in read if not throw.again}
+    evidence = _evidence(look, piece) | {"size": piece.size, "size_in_force": wanted, "may_be": may_be}
+    if piece.size_probability >= SURE and len(again) == 1 and not lost:
+        throw = again[0][1]
+        wrong = violation(look.state, throw)
+        assert wrong is not None, "it is always made again"
+        amiss = f"{player.capitalize()}'s piece {told(piece.size, wanted, look)}."
+        said = f"{amiss} Take it away, and throw a {wanted} one. What it moved stays where it is."
+        return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
+    read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
+    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+    choices.append(Choice("Not so: put it right", ()))
+    said = f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
+    rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
+    return Ambiguous(code=CODE, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def _left_lying(look: Look) -> Refused | None:
+    """Beside a new piece that may be thrown, others lie that should have been taken away: surely of another size than the game's."""
+    told_of = new_of_another_size(look)
+    if len(told_of) != len(look.new) - 1:
+        return None
+    throw = Throw(str(look.state.next), None, (), OTHER_SIZE)
+    wrong = Violation("storm.throw.size", f"{DEPLOYMENT}; {ONE_SIZE}", f"{' '.join(told_of)} Take away what is of another size.")
+    return refusal(wrong, throw.player, (str(throw),), _evidence(look))
 
 
 def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
@@ -113,11 +159,19 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
     names = words.named(lost)
     if lost:
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
-        there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
-        read = [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
-    choices = [Choice(text, counted(throw)) for text, throw in read]
+    choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
+    choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
     choices.append(Choice("Not so: put it right", ()))
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
+
+
+def _lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
+    """Every reading with what is lost knocked off, then with it still there and not seen; as they are where nothing is lost."""
+    if not lost:
+        return read
+    names = words.named(lost)
+    there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
+    return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
 
 
 def _still_there(throw: Throw, lost: list[Piece]) -> Throw:
@@ -148,7 +202,16 @@ def stands(state: State, throw: Throw, wrong: Violation) -> tuple[str, ...]:
     """What a refused throw leaves: it is picked up, and what it moved stays, unless the option says otherwise."""
     if wrong.code == "storm.throw.low":
         return (str(Void(throw.player, () if state.undoes_low else throw.changes)),)
-    return counted(throw) if wrong.code == "storm.throw.leaning" else ()
+    return counted(throw) if throw.again else ()
+
+
+def _as_lying(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
+    """The throw as it is if the piece only looks as if it leaned: for people who saw that it does not."""
+    return [
+        ("; ".join(filter(None, (f"{player.capitalize()}'s piece {rest.said}", said))), Throw(player, rest.place, changes))
+        for rest in _lies(look.touches(piece).place)
+        for said, changes in _changes(look)
+    ]
 
 
 def _readings(look: Look, player: str, piece: SeenPiece) -> list[tuple[str, Throw]]:
@@ -212,7 +275,8 @@ def _two(look: Look, player: str) -> Verdict:
     for piece in (first, second):
         place = look.touches(piece).place
         throw = Throw(piece.colour, place)
-        if look.gone or look.places or _leans(look, piece) is not False or piece.colour_probability < SURE or violation(state, throw):
+        doubtful = piece.colour_probability < SURE or of_another_size(look, piece) or _leans(look, piece) is not False
+        if look.gone or look.places or doubtful or violation(state, throw):
             return _taken_back(look, "storm.throw.two", said)
         state, moves = play(state, throw), [*moves, str(throw)]
     said = f"{first.colour.capitalize()} and then {second.colour} threw. {turn(state)}"
@@ -256,6 +320,8 @@ def _one_or_two(look: Look, player: str) -> Verdict:
     if (unread := unclear(look)) is not None:
         return unread
     piece = look.new[0]
+    if (wanted := of_another_size(look, piece)) is not None:
+        return _of_another_size(look, player, piece, wanted)
     read = [(f"One: {text}", throw) for text, throw in _readings(look, player, piece)]
     choices = [Choice(text, counted(throw)) for text, throw in read]
     said = f"Did {player} throw one piece, or two? What seems to be another one touches a piece that lies there, and may be a part of it."
@@ -327,22 +393,51 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     """
     out = f"{player.capitalize()}'s piece is off the board, out of sight"
     throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
+    earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        evidence = {"may_be": {said: str(throw) for said, throw in throws}}
-        return out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+        choices = [*(Choice(said, (str(throw),)) for said, throw in throws), *earlier]
+        evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
+        told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
+        return replace(told_so, asks=whose_throw(look, choices))
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
-    choices.append(Choice("Not so: put it right", ()))
+    choices += [*earlier, Choice("Not so: put it right", ())]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
     common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}
     return Ambiguous(code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common)
+
+
+def by_the_last_throw(look: Look) -> list[Choice]:
+    """The throw that was ruled last is off the board, and was said to be so before the board was seen: what it moved or knocked off."""
+    player = look.state.last_off
+    if player is None:
+        return []
+    did = f"{player.capitalize()}'s throw before, which is off the board, did it"
+    moves = [("; ".join(filter(None, (did, said))), Moved(player, changes)) for said, changes in _changes(look) if changes]
+    return [Choice(said, (str(move),)) for said, move in moves if violation(look.state, move) is None]
+
+
+def _nobody_threw(look: Look) -> list[Choice]:
+    """As `by_the_last_throw`, where what looks like a new piece is one of the record that lies elsewhere now."""
+    other = replace(look, nobody_threw=True)
+    return [] if other.new else by_the_last_throw(other)
+
+
+def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
+    """What people are asked where the board stays another one."""
+    if not choices:
+        return None
+    common: dict[str, Any] = {"code": "storm.unseen", "rests_on": DEPLOYMENT, "player": look.state.next or look.state.attacker}
+    every = (*choices, Choice("Not so: put it right", ()))
+    return Ambiguous(said="Did a throw do that which is off the board?", choices=every, until_moved=True, **common)
 
 
 def out_of_sync(look: Look, what_to_do: str, evidence: dict[str, Any] | None = None) -> OutOfSync:
     """Table and record disagree."""
     said = f"The board is not as it was left. {what_to_do}"
     player = look.state.next or look.state.attacker
-    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=look.differences, evidence=evidence or {})
+    differences = (*look.differences, *new_of_another_size(look))
+    return OutOfSync(code="storm.out_of_sync", said=said, player=player, differences=differences, evidence=evidence or {})
 
 
 def unclear(look: Look) -> CannotSee | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engines.ice_storm.fire import Shot
 from engines.ice_storm.moves import Throw
@@ -39,10 +39,19 @@ def throw(before: State, move: Throw) -> str:
     said = [
         landed,
         f"It moved {listed(moved)}." if moved else "",
-        f"It knocked {named(enemies)} off the board, which {'is' if len(enemies) == 1 else 'are'} {move.player}'s at once." if enemies else "",
+        _knocked_off(before, move.player, enemies),
         f"It knocked {named(own)} off the board, {'its' if len(own) == 1 else 'all of its'} own: wasted." if own else "",
     ]
     return " ".join(filter(None, said))
+
+
+def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> str:
+    """Of enemy pieces, and whose they are now."""
+    if not enemies:
+        return ""
+    are = "is" if len(enemies) == 1 else "are"
+    whose = f"{thrower}'s at once" if before.scores_knocked else "nobody's"
+    return f"It knocked {named(enemies)} off the board, which {are} {whose}."
 
 
 def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from engines.appeal import instead
 from engines.icebreaker import rules
-from engines.icebreaker.board import label
 from engines.icebreaker.moves import Move
 from engines.icebreaker.state import State
 from engines.verdict import Choice
@@ -20,4 +19,4 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     every = list(rules.legal_moves(state))
     for move in (*(m for m in every if m.from_cell == ruled.from_cell), *(m for m in every if m.to_cell == ruled.to_cell)):
-        yield f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", move
+        yield rules.went(state, move), move

@@ -13,7 +13,7 @@ from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
 from engines.icebreaker.look import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move, parse_move
-from engines.icebreaker.rules import MOVES, RULES, legal_moves, outcome, play, start, turn, violation
+from engines.icebreaker.rules import MOVES, RULES, STUCK, legal_moves, outcome, passes, play, start, turn, violation, went
 from engines.icebreaker.state import SHIPS, State, fresh
 from engines.icebreaker.unseen import ask_unseen, ships
 from engines.unseen import mostly_seen, what_is_true
@@ -112,15 +112,19 @@ def _accept(state: State, move: Move, moved: Shift) -> Accepted:
     after = play(state, move)
     x_mm, y_mm = moved.ship.piece.base_mm
     captured = f" and takes the iceberg on {label(move.to_cell)}" if after.ice != state.ice else ""
+    stuck = passes(state, after)
+    passed = f"{stuck.capitalize()} can move no ship, so the turn passes. " if stuck else ""
     scores = listed(f"{player} {score}" for player, score in zip(after.players, after.scores, strict=True))
-    said = f"{str(state.next).capitalize()}'s ship goes from {label(move.from_cell)} to {label(move.to_cell)}{captured}: {scores}. {turn(after)}"
+    went_there = f"{str(state.next).capitalize()}'s ship goes from {label(move.from_cell)} to {label(move.to_cell)}"
+    said = f"{went_there}{captured}: {scores}. {passed}{turn(after)}"
     evidence = {"ship": str(moved.ship.piece), "base_mm": [round(float(x_mm), 3), round(float(y_mm), 3)]}
-    return Accepted(code=MOVE, said=said, rests_on=MOVES, player=state.next, moves=(str(move),), evidence=evidence)
+    rests_on = f"{MOVES}; {STUCK}" if stuck else MOVES
+    return Accepted(code=MOVE, said=said, rests_on=rests_on, player=state.next, moves=(str(move),), evidence=evidence)
 
 
 def _ask(state: State, explained: list[Move], still: bool) -> Ambiguous:
     """More than one thing may have happened, for all that the picture says."""
-    choices = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
+    choices = [Choice(went(state, move), (str(move),)) for move in explained]
     if still:
         choices.append(Choice("No ship has moved yet", ()))
     alike = f"Which move did {state.next} make? {'Two' if len(explained) == 2 else 'Several'} of them look alike in the picture."

@@ -16,9 +16,24 @@ from engines.icebreaker.state import RULINGS, State, fresh, over
 from engines.rulings import choose
 from engines.words import listed
 
-__all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]
+__all__ = [
+    "RULINGS",
+    "LegalMoves",
+    "Outcome",
+    "State",
+    "legal_moves",
+    "outcome",
+    "parse_move",
+    "passes",
+    "play",
+    "start",
+    "turn",
+    "violation",
+    "went",
+]
 
 RULES, MOVES, DIRECTION, OBJECT = "Rules", "Moves", "Move direction", "Object of the game"
+STUCK = "ruling icebreaker.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +119,20 @@ def turn(state: State) -> str:
     if ended := outcome(state):
         return f"The game is over: {ended}."
     return f"{str(state.next).capitalize()} moves next."
+
+
+def passes(before: State, after: State) -> str | None:
+    """The player whose turn passes at once after a move, as none of their ships can move (ruling icebreaker.2); else None."""
+    if before.seat is None or after.seat != before.seat:
+        return None
+    return before.players[1 - before.seat]
+
+
+def went(state: State, move: Move) -> str:
+    """A legal move as people are asked about it, with what it does to the turn."""
+    stuck = passes(state, play(state, move))
+    passed = f"; {stuck} can move no ship, and the turn passes" if stuck else ""
+    return f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}{passed}"
 
 
 def _turned(state: State) -> State:

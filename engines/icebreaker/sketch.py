@@ -10,11 +10,13 @@ from engines.words import listed
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """One option a ship of the player whose turn it is: where it may go, or why it stays."""
+    """One option a ship of the player whose turn it is: where it may go, or why it stays; and that the other player can move none."""
     if state.seat is None:
         return ()
     ways = state.ways(state.seat)
-    return tuple(_ship(state, ship, *ways.get(ship, (0, 0))) for ship in members(state.ships[state.seat]))
+    own = tuple(_ship(state, ship, *ways.get(ship, (0, 0))) for ship in members(state.ships[state.seat]))
+    stuck = () if state.ways(1 - state.seat) else (Option(state.players[1 - state.seat], "can move no ship now, and passes"),)
+    return (*own, *stuck)
 
 
 def trace(state: State, move: Move) -> tuple[Mark, ...]:

@@ -15,7 +15,12 @@ SHIPS = 3
 
 RULINGS = (
     Ruling("size", "Rules", tuple(map(str, SIZES)), "cells along each side of the board"),
-    Ruling("closest", "ruling icebreaker.1", ("any",), "any step that shortens the way to one of the closest icebergs"),
+    Ruling(
+        "closest",
+        "ruling icebreaker.1",
+        ("any",),
+        "any step that shortens the way to one of the closest icebergs; a ship that reaches none stays",
+    ),
     Ruling("stuck", "ruling icebreaker.2", ("pass",), "the turn of a player who can move no ship passes by itself"),
     Ruling("end", "ruling icebreaker.3", ("majority", "last"), "the game ends with the capture that makes a majority, or with the last one"),
 )

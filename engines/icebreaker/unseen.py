@@ -8,7 +8,7 @@ from dataclasses import replace
 from engines.icebreaker.board import label
 from engines.icebreaker.look import Look
 from engines.icebreaker.moves import Move
-from engines.icebreaker.rules import RULES, legal_moves, play
+from engines.icebreaker.rules import RULES, legal_moves, play, went
 from engines.icebreaker.state import SHIPS, State
 from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
@@ -23,7 +23,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[tuple[str, int]]) -
     there = replace(found, held=found.held.union(unseen))
     unread = {cells[0] for cells in found.unread}
     explained = sorted((move for move in legal_moves(state) if _explains(state, there, move)), key=lambda move: move.to_cell not in unread)
-    ways = [Choice(f"The ship on {label(move.from_cell)} went to {label(move.to_cell)}", (str(move),)) for move in explained]
+    ways = [Choice(went(state, move), (str(move),)) for move in explained]
     still = "There it stands still, and the camera does not see it" if there.shows(state) else None
     if not (choices := what_is_true(ways, still)):
         return None

@@ -1,10 +1,10 @@
-"""What forbids a vote, a coin, a decision or a penalty.  Clauses are sections of the printed rules, or rulings."""
+"""What forbids a vote, a coin, a decision, an objection or a penalty.  Clauses are sections of the printed rules, or rulings."""
 
 from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe.board import SUITS, VALUES
-from engines.icefloe.moves import SHARED, Coin, Decision, Done, Penalty, Vote
+from engines.icefloe.moves import SHARED, Coin, Decision, Done, Finding, Objection, Penalty, Vote
 from engines.icefloe.state import State
 from engines.icefloe.words import capital, choice, turn
 from engines.words import listed
@@ -74,7 +74,9 @@ def penalty(state: State, move: Penalty) -> Violation | None:
     name, clause = capital(move.player), f"{COMMENTARY}; ruling icefloe.6"
     if move.player in state.muted:
         return Violation("icefloe.penalty.twice", clause, f"{name} has lost the vote of this round already.")
-    others = [player for player in state.voters if player != move.player]
+    if state.objection and state.objection.accused != move.player:
+        return _open(state)
+    others = state.others(move.player)
     doubted = bool(move.ballot) or move.torch is not None
     if doubted and sorted(player for player, _ in move.ballot) != sorted(others):
         voted = listed(player for player, _ in move.ballot)
@@ -89,3 +91,33 @@ def penalty(state: State, move: Penalty) -> Violation | None:
         who = "the torch bearer" if tied else "the others' vote"
         return Violation("icefloe.penalty.cleared", clause, f"{name} keeps the vote: {who} found no breach of the commentary rules.")
     return None
+
+
+def objection(state: State, move: Objection) -> Violation | None:
+    """Printed rules, "Commentary"; ruling icefloe.6: by anybody else, one at a time."""
+    clause = f"{COMMENTARY}; ruling icefloe.6"
+    if state.objection:
+        return _open(state)
+    if move.to in state.muted:
+        return Violation("icefloe.penalty.twice", clause, f"{capital(move.to)} has lost the vote of this round already.")
+    if move.to == move.player:
+        said = f"{capital(move.player)} objects to nobody else: who broke the commentary rules says so, and has no vote then."
+        return Violation("icefloe.objection.self", clause, said)
+    return None
+
+
+def finding(state: State, move: Finding) -> Violation | None:
+    """Printed rules, "Commentary" and "Torch Bearer"; ruling icefloe.6."""
+    clause, name = f"{COMMENTARY}; ruling icefloe.6", capital(move.player)
+    if state.objection is None:
+        said = f"{name} was not asked: nobody says that somebody broke the commentary rules. {turn(state)}"
+        return Violation("icefloe.breach.none", clause, said)
+    if move.player not in state.asked:
+        accused = state.objection.accused
+        said = f"{name} has no say now on whether {accused} broke the commentary rules: {listed(state.asked, 'or')} may say so."
+        return Violation("icefloe.breach.player", f"{COMMENTARY}; {TORCH}; ruling icefloe.6", said)
+    return None
+
+
+def _open(state: State) -> Violation:
+    return Violation("icefloe.objection.open", f"{COMMENTARY}; ruling icefloe.6", f"One objection at a time. {turn(state)}")

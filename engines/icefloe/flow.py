@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from engines.icefloe.board import WEIGHT_MOST
-from engines.icefloe.moves import COINS, SHARED, Coin, Movement, Placing
-from engines.icefloe.state import State
+from engines.icefloe.moves import COINS, SHARED, Coin, Finding, Movement, Objection, Placing
+from engines.icefloe.state import Objected, State
 
 T = TypeVar("T")
 
@@ -49,8 +49,27 @@ def voted(state: State, player: str, choice: str) -> State:
 
 def muted(state: State, player: str) -> State:
     """After a player lost the votes still to come, and the one that was cast but not shown with them (ruling icefloe.6)."""
-    after = replace(state, muted=tuple(other for other in state.players if other in (*state.muted, player)))
+    after = replace(state, muted=tuple(other for other in state.players if other in (*state.muted, player)), objection=None)
     return _shown(replace(after, votes=_with(state, state.votes, player, None))) if state.phase in ("move", "vote") else after
+
+
+def objected(state: State, move: Objection) -> State:
+    """After an objection: no vote is shown before it is settled, and all else goes on."""
+    return replace(state, objection=Objected(move.to, move.player))
+
+
+def found(state: State, move: Finding) -> State:
+    """After a word on the open objection; the last one settles it, or the torch bearer's, who decides a tie (ruling icefloe.6)."""
+    objection = state.objection
+    assert objection is not None, "nobody is asked without one"
+    others = state.others(objection.accused)
+    tied = len(objection.ballot) == len(others)
+    if not tied:
+        objection = replace(objection, ballot=(*objection.ballot, (move.player, move.guilty)))
+    guilty = (1 if move.guilty else -1) if tied else objection.guilty
+    if len(objection.ballot) < len(others) or guilty == 0:
+        return replace(state, objection=objection)
+    return muted(state, objection.accused) if guilty > 0 else _shown(replace(state, objection=None))
 
 
 def laid(state: State, move: Coin) -> State:
@@ -62,12 +81,14 @@ def laid(state: State, move: Coin) -> State:
 
 
 def finished_laying(state: State, player: str) -> State:
-    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void."""
+    """The vote is counted when everybody is done; the torch bearer decides ties, and votes that are all void, or those are cast again."""
     done = tuple(other for other in state.players if other in (*state.done, player))
     if len(done) < len(state.players):
         return replace(state, done=done)
     if state.tally and len(state.leading_choices) == 1:
         return decided(state, state.leading_choices[0])
+    if not state.tally and state.ruling("void") == "again":
+        return _vote_opened(_cleared(state))
     return replace(state, phase="decide", done=())
 
 
@@ -85,7 +106,7 @@ def removed(state: State, tile: str | None) -> State:
         return _finished(after)
     if state.phase == "remove" and len(after.board.empty) > 1:
         return replace(after, phase="extra")
-    if state.round > len(state.players):
+    if state.scoring:
         return replace(after, phase="score", mover=state.torch)
     return replace(after, phase="torch")
 
@@ -129,8 +150,8 @@ def _vote_opened(state: State) -> State:
 
 
 def _shown(state: State) -> State:
-    """All votes are shown when the last is cast; where nobody has one, the torch bearer decides (ruling icefloe.1)."""
-    if state.phase != "vote" or state.awaited:
+    """All votes are shown when the last is cast, and no objection is open; where nobody has one, the torch bearer decides (ruling icefloe.1)."""
+    if state.phase != "vote" or state.awaited or state.objection:
         return state
     return replace(state, phase="coins" if state.voters else "decide")
 
@@ -141,7 +162,7 @@ def _add(state: State, pyramids: Sequence[str]) -> State:
 
 def _finished(state: State) -> State:
     """The last scoring, of every pyramid left (printed rules, "End of Game"; rulings icefloe.7 and .8)."""
-    after = replace(_cleared(_add(state, state.board.pyramids)), mover=None)
-    if len(after.best) == 1:
+    after = replace(_cleared(_add(state, state.board.pyramids)), mover=None, objection=None)
+    if len(after.best) == 1 or state.ruling("tie") == "shared":
         return replace(after, phase="over", winners=after.best)
     return replace(after, phase="name")

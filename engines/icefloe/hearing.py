@@ -1,8 +1,9 @@
-"""Ruling on what is heard: votes, coins, the torch bearer's decisions, tiles that score."""
+"""Ruling on what is heard: votes, coins, the torch bearer's decisions, objections, tiles that score."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, assert_never, cast
 
 import msgspec
@@ -11,11 +12,26 @@ from engines.errors import Violation
 from engines.heard import read_heard
 from engines.icefloe.ballots import TORCH, VOTING
 from engines.icefloe.board import PLACES, SUITS, VALUES
-from engines.icefloe.checks import EMPTYING, ROUND, SCORING
-from engines.icefloe.moves import COINS, Coin, Decision, Done, Move, Movement, Penalty, Removal, Selection, Torch, Vote, parse_move
+from engines.icefloe.checks import EMPTYING, REMOVING, ROUND, SCORING
+from engines.icefloe.moves import (
+    COINS,
+    Coin,
+    Decision,
+    Done,
+    Finding,
+    Move,
+    Movement,
+    Objection,
+    Penalty,
+    Removal,
+    Selection,
+    Torch,
+    Vote,
+    parse_move,
+)
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import after_move, capital, choice, turn, votes
+from engines.icefloe.words import after_move, capital, choice, comments, removed, turn, votes
 from engines.verdict import Accepted, Noted, Refused, Verdict, Waiting
 from engines.words import listed
 
@@ -61,6 +77,12 @@ class ExtraTile(_Said, frozen=True):
     extra_tile: str | None
 
 
+class Removed(_Said, frozen=True):
+    """The torch bearer took a tile off, and the camera does not see it."""
+
+    removed: str
+
+
 class Scores(_Said, frozen=True):
     """A player scores on a tile."""
 
@@ -79,13 +101,26 @@ class PenaltySaid(_Said, frozen=True):
     penalty: Literal[True]
 
 
+class Objects(_Said, frozen=True):
+    """A player says that another one broke the commentary rules."""
+
+    objects_to: str
+
+
+class Breach(_Said, frozen=True):
+    """A player's word on that: was there a breach?"""
+
+    breach: bool
+
+
 class Stays(_Said, frozen=True):
     """A pyramid made two actions and stands where it stood: nobody can see that."""
 
     stays: str
 
 
-Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Stays
+Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Objects | Breach | Removed | Stays
+RULE = "Commentary; ruling icefloe.6"
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
@@ -95,11 +130,13 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         {"player": "red", "coin": 2, "to": "blue"}   {"player": "red", "done": true}
         {"player": "red", "decides": "4"}            {"player": "red", "extra_tile": null}
         {"player": "red", "score": "S4"}             {"player": "red", "torch": true}
+        {"player": "red", "objects_to": "blue"}      {"player": "red", "breach": true}
         {"player": "red", "penalty": true}           {"player": "red", "stays": "DS"}
+        {"player": "red", "removed": "S4"}
 
     Raises InputError for anything else.
     """
-    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Stays)
+    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Objects, Breach, Removed, Stays)
     heard = cast(Said, read_heard(said, *forms))
     match heard:
         case VoteValue():
@@ -115,11 +152,17 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         case ExtraTile():
             return _extra(state, heard)
         case Scores():
-            return _ruled(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
+            return _without_a_word(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
         case TorchHanded():
-            return _ruled(state, Torch(heard.player), "icefloe.round", ROUND)
+            return _without_a_word(state, Torch(heard.player), "icefloe.round", ROUND)
+        case Removed():
+            return _removed(state, heard)
         case PenaltySaid():
-            return _ruled(state, Penalty(heard.player), "icefloe.penalty", "Commentary; ruling icefloe.6")
+            return _ruled(state, Penalty(heard.player), "icefloe.penalty", RULE)
+        case Objects():
+            return _ruled(state, Objection(heard.player, heard.objects_to), "icefloe.objection", RULE)
+        case Breach():
+            return _found(state, Finding(heard.player, heard.breach))
         case Stays():
             return _stays(state, heard)
         case _:
@@ -127,9 +170,38 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
-    """What `hear` waits for now, each with a label for a button."""
+    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera should have seen, and that somebody broke the
+    commentary rules.
+    """
     every = (saying(state, move) for move in legal_moves(state))
-    return [{"label": label, "said": said} for label, said in every if said]
+    waited_for = [{"label": label, "said": said} for label, said in every if said]
+    return [*waited_for, *_admitting(state), *_removing(state), *_objecting(state)]
+
+
+def _admitting(state: State) -> list[dict[str, Any]]:
+    """The accused one need not wait for the others' word."""
+    if state.objection is None:
+        return []
+    accused = state.objection.accused
+    return [{"label": f"{accused} admits it", "said": {"player": accused, "penalty": True}}]
+
+
+def _removing(state: State) -> list[dict[str, Any]]:
+    """A tile that is off, and that the camera does not see to be gone."""
+    gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
+    return [{"label": f"{state.torch} has removed {tile}", "said": {"player": state.torch, "removed": tile}, "aside": True} for tile in gone]
+
+
+def _objecting(state: State) -> list[dict[str, Any]]:
+    if state.objection:
+        return []
+    accusing = [Objection(by, to) for by in state.players for to in state.players]
+    legal = [move for move in accusing if violation(state, move) is None]
+    rows: list[tuple[str, dict[str, Any]]]
+    rows = [(f"{move.player} objects: {move.to} broke the commentary rules", {"player": move.player, "objects_to": move.to}) for move in legal]
+    own = [player for player in state.players if violation(state, Penalty(player)) is None]
+    rows += [(f"{player} broke the commentary rules, and nobody doubts it", {"player": player, "penalty": True}) for player in own]
+    return [{"label": label, "said": said, "aside": True} for label, said in rows]
 
 
 def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
@@ -147,6 +219,11 @@ def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
             return "no empty tile goes", {"player": state.torch, "extra_tile": None}
         case Selection(player, tile):
             return f"{player} scores on {tile}", {"player": player, "score": tile}
+        case Finding(player, guilty) if state.objection:
+            accused = state.objection.accused
+            label = f"{player}: yes, {accused} broke the commentary rules" if guilty else f"{player}: no, {accused} broke no rule"
+            said: dict[str, Any] = {"player": player, "breach": guilty}
+            return label, said
         case Torch(player):
             return f"{player} takes the torch", {"player": player, "torch": True}
         case Movement(pyramid, origin, target) if origin == target:
@@ -190,7 +267,7 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     said = f"{name} has voted."
     if after.phase == "move":
         said = f"{said} It counts when the last move is made. {turn(after)}"
-    elif not after.awaited:
+    elif after.phase != "vote":
         said = f"{said} {votes(after)} {turn(after)}"
     return Noted(code="icefloe.vote", said=said, rests_on=VOTING[state.value is not None], player=move.player, moves=(str(move),), secret=True)
 
@@ -216,14 +293,53 @@ def _done(state: State, move: Done) -> Verdict:
 def _counted(state: State, move: Done | Decision) -> Accepted:
     """The vote is decided: a value, or the tile."""
     after = play(state, move)
+    if after.phase == "vote" and after.value == state.value:
+        said = f"No vote counts, so all vote again. {_opened(after)}"
+        return Accepted(code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),))
     code, rests_on = ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
     tally = listed((f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts")
     if isinstance(move, Decision):
-        said = f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)} ({tally}). {turn(after)}"
+        said = f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)} ({tally}). {_opened(after)}"
         return Accepted(code=code, said=said, rests_on=f"{TORCH}; ruling icefloe.1", player=move.player, moves=(str(move),))
     result = f"the {choice(after.value)} it is" if after.value else f"{after.tile} goes"
     evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
-    return Accepted(code=code, said=f"By the votes, {result} ({tally}). {turn(after)}", rests_on=rests_on, moves=(str(move),), evidence=evidence)
+    return Accepted(code=code, said=f"By the votes, {result} ({tally}). {_opened(after)}", rests_on=rests_on, moves=(str(move),), evidence=evidence)
+
+
+def _opened(state: State) -> str:
+    """What comes next, with what the torch bearer says before the vote on the suit."""
+    return f"{turn(state)} {comments(state)}".strip()
+
+
+def _found(state: State, move: Finding) -> Verdict:
+    """A word on the open objection; the last one, or the torch bearer's in a tie, settles it."""
+    if wrong := violation(state, move):
+        return _refused(wrong, move, move.player)
+    after, open_one = play(state, move), state.objection
+    assert open_one is not None, "nobody is asked without one"
+    accused, name = open_one.accused, capital(move.player)
+    if after.objection:
+        said = f"{name} says {'yes' if move.guilty else 'no'}. {turn(after)}"
+        return Noted(code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),))
+    word = f"{name} says that {accused} broke the commentary rules" if move.guilty else f"{name} says that {accused} broke no commentary rule"
+    torch = len(open_one.ballot) == len(state.others(accused))
+    ballot = open_one.ballot if torch else (*open_one.ballot, (move.player, move.guilty))
+    said = f"{word}, and decides, as the torch bearer. " if torch else f"{word}. "
+    said += f"{capital(accused)} has no vote until the next round." if accused in after.muted else f"{capital(accused)} keeps the vote."
+    return Accepted(
+        code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
+        said=f"{said} {_then(state, after)}",
+        rests_on=f"{RULE}; {TORCH}" if torch else RULE,
+        player=accused,
+        moves=(str(move),),
+        evidence={"ballot": dict(ballot)},
+    )
+
+
+def _then(state: State, after: State) -> str:
+    """What comes next; with all votes, where an objection, or a vote that was still to come, was all that kept them hidden."""
+    shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
+    return f"{votes(after)} {turn(after)}" if shown else turn(after)
 
 
 def _decided(state: State, heard: Decided) -> Verdict:
@@ -256,6 +372,30 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
 
 
+def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
+    """As `_ruled`; who scores, or hands the torch on, when an empty tile could go takes none."""
+    none = Removal(None)
+    if state.phase != "extra" or violation(after := play(state, none), move):
+        return _ruled(state, move, code, rests_on)
+    verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
+    assert isinstance(verdict, Accepted), "it is legal"
+    return replace(verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves))
+
+
+def _removed(state: State, heard: Removed) -> Verdict:
+    move = Removal(_tile(heard.removed))
+    wrong = violation(state, move)
+    if wrong is None and heard.player != state.torch:
+        wrong = Violation("icefloe.remove.player", REMOVING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
+    if wrong:
+        return _refused(wrong, move, heard.player)
+    after, empty = play(state, move), state.phase == "extra"
+    ended = outcome(after)
+    said = f"{removed(state, move.tile)}. " + (f"The game is over: {ended}." if ended else turn(after))
+    code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
+    return Accepted(code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),))
+
+
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
     """The torch goes on."""
     torch = Torch(after.after(after.torch))
@@ -263,16 +403,16 @@ def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted
     return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=state.torch, moves=(*map(str, moves), str(torch)))
 
 
-def _ruled(state: State, move: Decision | Selection | Torch | Penalty, code: str, rests_on: str) -> Verdict:
+def _ruled(state: State, move: Decision | Selection | Torch | Penalty | Objection, code: str, rests_on: str) -> Verdict:
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     after = play(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move)} " + (f"The game is over: {ended}." if ended else turn(after))
-    return Accepted(code=code, said=said, rests_on=rests_on, player=move.player, moves=(str(move),))
+    said = f"{_what(state, move)} " + (f"The game is over: {ended}." if ended else _then(state, after))
+    return Accepted(code=code, said=said.strip(), rests_on=rests_on, player=move.player, moves=(str(move),))
 
 
-def _what(state: State, move: Decision | Selection | Torch | Penalty) -> str:
+def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> str:
     """What was decided, in a sentence."""
     match move:
         case Decision():
@@ -286,6 +426,8 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty) -> str:
             return f"The torch goes to {move.player}."
         case Penalty():
             return f"{capital(move.player)} broke the commentary rules and has no vote until the next round."
+        case Objection():
+            return ""  # what comes next says who objects
         case _:
             assert_never(move)
 

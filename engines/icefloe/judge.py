@@ -17,13 +17,13 @@ from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import after_move, capital, turn
+from engines.icefloe.words import after_move, capital, removed, turn
 from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
 from engines.words import cannot_be_read, listed
 from table.boards import Board as TableBoard
 from table.boards import Tiles
-from table.observation import Observation
+from table.observation import SURE, Observation
 
 UNSURE = 2.0
 """What is so many times DOUBT worse than what is forbidden is not ruled on, and not out of the question: people say what is true."""
@@ -45,6 +45,8 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
         return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
     if seen.tiles is None:
         return CannotSee(code="icefloe.tiles", said="Which tiles lie on the table cannot be seen.", player=state.next)
+    if state.phase == "name":  # the pond may be cleared
+        return Waiting(code="icefloe.name", said=turn(state), rests_on="End of Game", player=state.next)
     if state.phase == "place":
         return judge_placing(state, seen, before, board)
     look = Look(state, seen, before, board, state.board.pyramids)
@@ -52,7 +54,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     least = stories[0][0]
     if least - look.free_nats > DOUBT:
         changes = _changes(look)
-        return _half_done(look, changes) or _not_allowed(look, changes)
+        return _half_done(look, changes) or _ask_two(look, changes) or _fallen(look) or _not_allowed(look, changes)
     rivals = [story for nats, _, story in stories if nats - least < DOUBT]
     if look.untouched and (still := [story for story in rivals if not story.moves]):
         return _tell(look, still[0])
@@ -68,7 +70,10 @@ def _stories(state: State) -> Iterator[_Story]:
     yield _Story((), state)
     if state.phase == "remove":
         move = Removal(state.tile)
-        yield _Story((move,), play(state, move))
+        yield _Story((move,), after := play(state, move))
+        if after.phase == "extra":  # both tiles may be taken off in one go
+            empty = (Removal(floe.tile) for floe in after.board.empty)
+            yield from (_Story((move, other), play(after, other)) for other in empty)
         return
     if state.phase == "extra":
         yield from (_Story((move,), play(state, move)) for floe in state.board.empty if (move := Removal(floe.tile)))
@@ -114,7 +119,7 @@ def _tell(look: Look, story: _Story) -> Verdict:
         return _ask_unread(look, story, move)
     code, player, rests_on = _kind(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move, after)}. " + (f"The game is over: {ended}." if ended else after_move(after))
+    said = f"{_told(state, story)}. " + (f"The game is over: {ended}." if ended else after_move(after))
     return Accepted(code=code, said=said, rests_on=rests_on, player=player, moves=tuple(map(str, story.moves)), evidence={"move": _short(move)})
 
 
@@ -124,6 +129,12 @@ def _kind(state: State, move: Move) -> tuple[str, str | None, str]:
         empty = state.phase == "extra"
         return ("icefloe.removed_empty", state.torch, "Remove An Empty Tile") if empty else ("icefloe.removed", state.torch, REMOVING)
     return "icefloe.move", _next_to_move(state)[1].mover, MOVING
+
+
+def _told(state: State, story: _Story) -> str:
+    """What happened, in words: the last move, and the removal before it where two tiles went in one go."""
+    told = story.moves if state.phase == "remove" else story.moves[-1:]
+    return ". ".join(_what(state, move, story.after) for move in told)
 
 
 def _short(move: Move) -> str:
@@ -136,9 +147,7 @@ def _what(state: State, move: Move, after: State) -> str:
     mover = capital(_kind(state, move)[1])
     match move:
         case Removal():
-            floe = state.board.of(move.tile)
-            lost = listed(floe.pyramids) if floe and floe.pyramids else ""
-            return f"{mover} removed {move.tile}" + (f", and {lost} with it" if lost else "")
+            return removed(state, move.tile)
         case Slide():
             floe = state.board.at(move.origin)
             return f"{mover} slid {floe.tile if floe else 'a tile'} from {move.origin} to {move.target}"
@@ -162,7 +171,7 @@ def _ask_unread(look: Look, story: _Story, move: Movement) -> Ambiguous:
 def _ask(look: Look, rivals: list[_Story]) -> Verdict:
     """Several stories explain the picture: people know."""
     state = look.state
-    choices = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in rivals if story.moves]
+    choices = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in rivals if story.moves]
     choices.append(NONE_OF_THESE)
     said = "What was moved, or where it stands, is too close to call."
     return Ambiguous(code="icefloe.too_close", said=said, rests_on=MOVING, player=state.next, choices=tuple(choices))
@@ -176,7 +185,7 @@ def _ask_unseen(look: Look, unseen: Collection[str]) -> Ambiguous | None:
         return None
     there = replace(look, anywhere=frozenset(unseen))
     explained = [story for story in _stories(state) if _fits(there, story.after.board, None)]
-    ways = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
+    ways = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in explained if story.moves]
     still = "There it stands still, and the camera does not see it" if any(not story.moves for story in explained) else None
     if not (choices := what_is_true(ways, still)):
         return None
@@ -193,7 +202,7 @@ def _ask_unsure(look: Look) -> Ambiguous | None:
         return None
     explained = [story for nats, story in told if nats - least < DOUBT and not look.differences(story.after.board)]
     unsure = {look.places[k] for story in explained for k, name in look.matched(story.after.board).items() if look.free.get(k) != name}
-    ways = [Choice(_what(state, story.moves[-1], story.after), tuple(map(str, story.moves))) for story in explained if story.moves]
+    ways = [Choice(_told(state, story), tuple(map(str, story.moves))) for story in explained if story.moves]
     still = "Nothing was moved, and the camera errs" if any(not story.moves for story in explained) else None
     if not unsure or not (choices := what_is_true(ways, still)):
         return None
@@ -230,6 +239,31 @@ def _fits(look: Look, board: Board, half_done: str | None) -> bool:
     return look.nats(board, half_done) - look.free_nats <= DOUBT and not look.strangers(look.matched(board))
 
 
+def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
+    """Two acts that the rules allow one after the other explain the picture: nobody looked in between."""
+    firsts = [story for story in _stories(look.state) if story.moves and changes.partly(story.after.board)]
+    ways = []
+    for first, then in ((one, other) for one in firsts for other in _stories(one.after) if other.moves):
+        board = then.after.board
+        if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
+            label = f"{_what(look.state, first.moves[-1], first.after)}; then {_what(first.after, then.moves[-1], then.after)}"
+            ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
+    if not ways:
+        return None
+    said = "Two things were done, one after the other. Is that so?"
+    choices = (*ways, Choice("Not so: put it right", ()))
+    return Ambiguous(code="icefloe.two", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
+
+
+def _fallen(look: Look) -> Waiting | None:
+    """A pyramid lies where it may have rolled to: that is no move."""
+    fallen = [name for k, name in look.free.items() if look.now.pieces[k].pose != "upright" and look.now.pieces[k].pose_probability >= SURE]
+    if not fallen:
+        return None
+    said = f"{fallen[0]} has fallen over: stand it upright where it belongs. {turn(look.state)}"
+    return Waiting(code="icefloe.fallen", said=said, rests_on=MOVING, player=look.state.next)
+
+
 def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     """No legal move explains the picture: what was tried, if that is one thing, else all that is different."""
     tried = _tried(look, changes)
@@ -245,8 +279,18 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     if isinstance(tried, Movement):
         player = state.owner(tried.pyramid)
     said = f"{wrong.said} Put back what was {'taken' if isinstance(tried, Removal) else 'moved'}."
+    if isinstance(tried, Movement | Slide) and _after_an_unseen_move(state, tried):
+        said = f"{wrong.said} Put back what was moved, or say that a pyramid of {state.mover}'s came back to where it stood."
     evidence = {"move": _short(tried), "violation": wrong.code}
     return Refused(code=code, said=said, rests_on=wrong.clause, player=player or look.state.torch, tried=(str(tried),), evidence=evidence)
+
+
+def _after_an_unseen_move(state: State, tried: Movement | Slide) -> bool:
+    """Would it be the next player's legal move, had a pyramid of who is to move come back to where it stood?  Nobody can see that."""
+    if state.phase != "move":
+        return False
+    unseen = next((move for move in legal_moves(state) if isinstance(move, Movement) and move.origin == move.target), None)
+    return unseen is not None and violation(play(state, unseen), tried) is None
 
 
 class _Changes(NamedTuple):
@@ -262,6 +306,13 @@ class _Changes(NamedTuple):
     def lifted(self) -> str:
         """The pyramid that is gone where nothing else is different; empty otherwise."""
         return self.gone[0] if len(self.gone) == 1 and not (self.moved or self.lost or self.got or self.strangers) else ""
+
+    def partly(self, after: Board) -> bool:
+        """Is at least one thing different as it is on this board?"""
+        where = {name: floe.place for floe in after.floes for name in floe.pyramids}
+        places = {floe.place for floe in after.floes}
+        stand = any(where.get(name) == place for name, place in self.moved.items())
+        return stand or not where.keys() >= {*self.gone} or not places >= {*self.lost} or bool(places & {*self.got})
 
     def said(self, look: Look) -> tuple[str, ...]:
         """A sentence a thing."""

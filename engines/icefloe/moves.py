@@ -13,6 +13,8 @@
 | `remove S4`, `remove none` | the torch bearer removes the tile voted on; then an empty tile, or none |
 | `score red S4` | red selects a tile to score on |
 | `torch yellow` | the round ended and the torch went to yellow |
+| `object red to blue` | red says that blue broke the commentary rules: the others vote on it, in the open |
+| `breach yellow yes` | yellow's word on that; in a tie the torch bearer says it once more, and decides |
 | `penalty red` | red broke the commentary rules and nobody doubts it |
 | `penalty red: blue=yes yellow=no torch=yes` | it was doubted: how the others, and in a tie the torch bearer, decided |
 """
@@ -161,9 +163,31 @@ class Penalty:
         return f"penalty {self.player}" + (f":{words}" if words else "")
 
 
-Move = Placing | Movement | Slide | Vote | Coin | Done | Decision | Removal | Selection | Torch | Penalty
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A player says that another one broke the commentary rules."""
 
-_ANSWERS = {"yes": True, "no": False}
+    player: str
+    to: str
+
+    def __str__(self) -> str:
+        return f"object {self.player} to {self.to}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A player's word on the open objection: `guilty`, or no breach."""
+
+    player: str
+    guilty: bool
+
+    def __str__(self) -> str:
+        return f"breach {self.player} {'yes' if self.guilty else 'no'}"
+
+
+Move = Placing | Movement | Slide | Vote | Coin | Done | Decision | Removal | Selection | Torch | Penalty | Objection | Finding
+
+ANSWERS = {"yes": True, "no": False}
 _TORCH = "torch"
 
 
@@ -188,10 +212,16 @@ def _ballot(text: str) -> dict[str, bool]:
     answers: dict[str, bool] = {}
     for word in text.split(" "):
         name, _, answer = word.partition("=")
-        if answer not in _ANSWERS or name in answers:
+        if answer not in ANSWERS or name in answers:
             raise InvalidNotation(f"expected each player's word once, such as 'blue=yes' or 'torch=no', got {text!r}")
-        answers[name if name == _TORCH else parse_colour(name)] = _ANSWERS[answer]
+        answers[name if name == _TORCH else parse_colour(name)] = ANSWERS[answer]
     return answers
+
+
+def _answer(text: str) -> bool:
+    if text not in ANSWERS:
+        raise InvalidNotation(f"expected yes or no, got {text!r}")
+    return ANSWERS[text]
 
 
 def _penalty(player: str, ballot: dict[str, bool]) -> Penalty:
@@ -216,6 +246,8 @@ _NOTATION: Notation[Move] = Notation(
         "torch {player}": Torch,
         "penalty {player}: {ballot}": _penalty,
         "penalty {player}": Penalty,
+        "object {player} to {to}": Objection,
+        "breach {player} {guilty}": Finding,
     },
     {
         "pyramid": _sign("[A-F][SMCA]", "a pyramid (letter A to F, suit S, M, C or A)"),
@@ -228,5 +260,6 @@ _NOTATION: Notation[Move] = Notation(
         "player": parse_colour,
         "to": parse_colour,
         "ballot": _ballot,
+        "guilty": _answer,
     },
 )

@@ -16,8 +16,10 @@ from engines.icefloe.moves import (
     Coin,
     Decision,
     Done,
+    Finding,
     Move,
     Movement,
+    Objection,
     Penalty,
     Placing,
     Removal,
@@ -36,6 +38,7 @@ from table.errors import InputError
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "set_up", "start", "violation"]
 
+_TO_COME, _NONE_TO_COME = ("move", "vote", "coins", "decide"), "A breach costs votes of its round; none is to come."
 _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Placing: ("icefloe.place.time", ("place",), checks.PLACING, "Pyramids are placed before the first round, each once."),
     Movement: ("icefloe.move.time", ("move",), "Movement", "Pyramids move in the first part of a round."),
@@ -47,7 +50,9 @@ _TIMES: dict[type[Move], tuple[str, tuple[str, ...], str, str]] = {
     Removal: ("icefloe.remove.time", ("remove", "extra"), checks.REMOVING, "A tile is removed after the votes."),
     Selection: ("icefloe.score.time", ("score",), checks.SCORING, "Players score after tiles were removed, once everybody has borne the torch."),
     Torch: ("icefloe.torch.time", ("torch",), checks.ROUND, "The torch is handed on at the end of a round."),
-    Penalty: ("icefloe.penalty.time", ("move", "vote", "coins", "decide"), ballots.COMMENTARY, "A breach costs votes of its round; none is to come."),
+    Penalty: ("icefloe.penalty.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
+    Objection: ("icefloe.objection.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
+    Finding: ("icefloe.breach.time", _TO_COME, ballots.COMMENTARY, _NONE_TO_COME),
 }
 """Code, phases in which a move can be made, clause, and why not in others."""
 
@@ -68,8 +73,8 @@ class Outcome:
 class LegalMoves(Legal[State, Move]):
     """What is legal now: iterates, counts, answers `in`, and prints in words.
 
-    All moves are listed but penalties, which are no player's choice, and votes that are set before the vote is open.  `in`
-    answers for them too.
+    All moves are listed but penalties and objections, which are no player's choice, and votes that are set before the vote is
+    open.  `in` answers for them too.
     """
 
     def __contains__(self, move: object) -> bool:
@@ -136,6 +141,10 @@ def _violation(state: State, move: Move) -> Violation | None:
             return checks.torch(state, move)
         case Penalty():
             return ballots.penalty(state, move)
+        case Objection():
+            return ballots.objection(state, move)
+        case Finding():
+            return ballots.finding(state, move)
         case _:
             assert_never(move)
 
@@ -145,9 +154,9 @@ def _stranger(state: State, move: Move) -> Violation | None:
     match move:
         case Placing(pyramid=pyramid) | Movement(pyramid=pyramid):
             strangers = [] if state.owner(pyramid) else [SUITS[pyramid[1]]]
-        case Coin(player=player, to=to):
+        case Coin(player=player, to=to) | Objection(player=player, to=to):
             strangers = [name for name in (player, to) if name not in state.players]
-        case Vote() | Done() | Decision() | Selection() | Torch() | Penalty():
+        case Vote() | Done() | Decision() | Selection() | Torch() | Penalty() | Finding():
             strangers = [move.player] if move.player not in state.players else []
         case Slide() | Removal():
             strangers = []
@@ -161,7 +170,7 @@ def _stranger(state: State, move: Move) -> Violation | None:
 
 def _untimely(state: State, move: Move) -> Violation | None:
     code, phases, clause, said = _TIMES[type(move)]
-    if state.phase in phases and (state.vote_to_come or not isinstance(move, Penalty)):
+    if state.phase in phases and (state.vote_to_come or not isinstance(move, Penalty | Objection | Finding)):
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
@@ -197,12 +206,17 @@ def play(state: State, move: Move) -> State:
             return flow.handed_on(state, move.player)
         case Penalty():
             return flow.muted(state, move.player)
+        case Objection():
+            return flow.objected(state, move)
+        case Finding():
+            return flow.found(state, move)
         case _:
             assert_never(move)
 
 
 def _listed(state: State) -> Iterator[Move]:
-    """Every legal move but penalties."""
+    """Every legal move but penalties and objections; what settles an open one comes first."""
+    yield from (Finding(player, guilty) for player in state.asked for guilty in (True, False))
     match state.phase:
         case "place":
             due = state.placing_order[len(state.board.pyramids)]

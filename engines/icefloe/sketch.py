@@ -8,14 +8,19 @@ from typing import assert_never
 from engines.icefloe import words
 from engines.icefloe.board import JUMPS, STEPS, WEIGHT_MOST, WEIGHTS, Floe
 from engines.icefloe.checks import reachable, slides
-from engines.icefloe.moves import Coin, Decision, Done, Move, Movement, Penalty, Placing, Removal, Selection, Slide, Torch, Vote
+from engines.icefloe.moves import Coin, Decision, Done, Finding, Move, Movement, Objection, Penalty, Placing, Removal, Selection, Slide, Torch, Vote
 from engines.icefloe.state import State
 from engines.sketch import Mark, Option, mark
 from engines.words import listed
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """What may be done in this phase, by whom."""
+    """What may be done in this phase, by whom; what settles an open objection comes first."""
+    accused = state.objection.accused if state.objection else ""
+    return (*(Option(player, f"may say whether {accused} broke the commentary rules") for player in state.asked), *_in_phase(state))
+
+
+def _in_phase(state: State) -> tuple[Option, ...]:
     match state.phase:
         case "place":
             due = state.placing_order[len(state.board.pyramids)]
@@ -61,7 +66,7 @@ def trace(state: State, move: Move) -> tuple[Mark, ...]:
         case Removal(tile) | Selection(tile=tile):
             floe = state.board.of(tile)
             return mark("take" if isinstance(move, Removal) else "here", _places([floe] if floe else []))
-        case Vote() | Coin() | Done() | Decision() | Torch() | Penalty():
+        case Vote() | Coin() | Done() | Decision() | Torch() | Penalty() | Objection() | Finding():
             return ()
         case _:
             assert_never(move)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
-from engines.icefloe.moves import COINS
+from engines.icefloe.moves import ANSWERS, COINS
 from engines.lines import NONE, read_counts, read_line, read_state, write_line
 from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
 from table.errors import InputError
@@ -23,12 +24,36 @@ perhaps an empty one; players score; the torch is handed on; the torch bearer na
 """
 
 RULINGS = (
+    Ruling("void", "ruling icefloe.1", ("torch", "again"), "no vote counts: the torch bearer names what could be voted for, or all vote again"),
     Ruling("done", "ruling icefloe.2", ("stands", "reopens"), "a coin laid after others said done: their word stands, or all are asked again"),
+    Ruling("overweight", "ruling icefloe.3", ("at_once",), "a tile that carries too much goes at once, in the middle of a move too"),
     Ruling("stay", "ruling icefloe.4", ("may", "never"), "may a move of two actions end where it began"),
     Ruling("corners", "ruling icefloe.4", ("may", "never"), "may tiles slide to the corners that three players leave empty"),
+    Ruling("scoring", "ruling icefloe.5", ("later", "always"), "scoring begins once everybody has borne the torch, or in the first round"),
     Ruling("breach", "ruling icefloe.6", ("to_come",), "commentary after votes are shown costs the votes still to come in it; shown ones stand"),
     Ruling("muted_coins", "ruling icefloe.6", ("may", "never"), "may a player who lost the vote by commentary lay coins on others' votes"),
+    Ruling("ballot", "ruling icefloe.6", ("voters", "all"), "who votes on a breach of commentary: the others who have a vote, or all others"),
+    Ruling("ending", "ruling icefloe.7", ("at_once",), "a player without pyramids ends the game at once, whatever part of the round it is"),
+    Ruling("tie", "ruling icefloe.8", ("torch", "shared"), "a tie for the win: the torch bearer names the winner, or the victory is shared"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Objected:
+    """An open objection: `by` says that `accused` broke the commentary rules; `ballot` is what the others said of it so far."""
+
+    accused: str
+    by: str
+    ballot: tuple[tuple[str, bool], ...] = ()
+
+    def __str__(self) -> str:
+        said = "".join(f" {player}={'yes' if guilty else 'no'}" for player, guilty in self.ballot)
+        return f"{self.accused} by {self.by}{said}"
+
+    @property
+    def guilty(self) -> int:
+        """By how many more it was said that there was a breach than that there was none."""
+        return sum(1 if guilty else -1 for _, guilty in self.ballot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +81,7 @@ class State:
     tile: str | None = None
     sunk: str | None = None
     winners: tuple[str, ...] = ()
+    objection: Objected | None = None
 
     def ruling(self, name: str) -> str:
         """The value in force of a ruling."""
@@ -118,6 +144,26 @@ class State:
         """Whose votes are cast."""
         return tuple(player for player, vote in zip(self.players, self.votes, strict=True) if vote is not None)
 
+    def others(self, accused: str) -> tuple[str, ...]:
+        """Who votes on whether a player broke the commentary rules: all others, as a rule those who have a vote in this round (ruling icefloe.6)."""
+        those = self.players if self.ruling("ballot") == "all" else self.voters
+        return tuple(player for player in those if player != accused)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Who may say whether there was a breach: of the others those who have not, then, in a tie, the torch bearer; nobody while no objection
+        is open.
+        """
+        if self.objection is None:
+            return ()
+        said = dict(self.objection.ballot)
+        return tuple(player for player in self.others(self.objection.accused) if player not in said) or (self.torch,)
+
+    @property
+    def scoring(self) -> bool:
+        """Do players score in this round (ruling icefloe.5)?"""
+        return self.round > len(self.players) or self.ruling("scoring") == "always"
+
     @property
     def vote_to_come(self) -> bool:
         """Are votes of this round still to be shown, so that a player can lose them?"""
@@ -161,6 +207,7 @@ class State:
                 "scores": _words(self.scores),
                 "coins": " ".join(coins or NONE for coins in self.coins),
                 "muted": _words(self.muted),
+                **({"objection": self.objection} if self.objection else {}),
                 "value": self.value or NONE,
                 "votes": " ".join(vote or NONE for vote in self.votes),
                 "laid": _words(self.laid),
@@ -204,7 +251,7 @@ def hidden(state: State) -> State:
 
 
 _KEYS = (
-    *("players", "round", "phase", "mover", "scores", "coins", "muted", "value"),
+    *("players", "round", "phase", "mover", "scores", "coins", "muted", "objection", "value"),
     *("votes", "laid", "done", "tile", "sunk", "winners", "board", "rulings"),
 )
 
@@ -214,7 +261,7 @@ def _words(values: Sequence[object]) -> str:
 
 
 def _parse(text: str) -> State:
-    words = read_line(text, _KEYS)
+    words = read_line(text, _KEYS, ("objection",))
     blank = fresh(words["players"].split(" "), read_rulings(RULINGS, words["rulings"]))
     phase = next((phase for phase in get_args(Phase) if phase == words["phase"]), None)
     if phase is None:
@@ -236,6 +283,7 @@ def _parse(text: str) -> State:
         tile=_optional(words["tile"]),
         sunk=_optional(words["sunk"]),
         winners=_people(blank, words, "winners"),
+        objection=_objection(words["objection"]) if "objection" in words else None,
     )
     _check(state)
     return state
@@ -243,6 +291,14 @@ def _parse(text: str) -> State:
 
 def _optional(text: str) -> str | None:
     return None if text == NONE else text
+
+
+def _objection(text: str) -> Objected:
+    found = re.fullmatch(r"(\w+) by (\w+)((?: \w+=(?:yes|no))*)", text)
+    if not found:
+        raise InvalidNotation(f"expected an objection such as 'blue by red yellow=yes', got {text!r}")
+    said = (word.partition("=") for word in found[3].split())
+    return Objected(found[1], found[2], tuple((player, ANSWERS[answer]) for player, _, answer in said))
 
 
 def _people(blank: State, words: dict[str, str], key: str) -> tuple[str, ...]:
@@ -280,7 +336,9 @@ def _check(state: State) -> None:
         and not ((voting or state.last_to_move) and {*state.votes} - {None} <= {*ballots}),
         "no vote of a player who lost it": not (state.value is None and phase in ("coins", "decide"))
         and any(cast and player in state.muted for cast, player in zip(voted, state.players, strict=True)),
-        "votes awaited while they are cast, and only then": voting and bool(state.awaited) != (phase == "vote"),
+        "votes awaited while they are cast, and only then, or an objection open": voting
+        and bool(state.awaited or (state.objection and phase == "vote")) != (phase == "vote"),
+        "an objection that is open, to a player with a vote to come, by another one": not _can_be_open(state),
         "coins laid on votes, while they are counted": any(state.laid) and phase not in ("coins", "decide"),
         "no more laid than was spent, where votes are": sum(state.laid) > spent
         or any(count and not cast for count, cast in zip(state.laid, voted, strict=True)),
@@ -289,7 +347,7 @@ def _check(state: State) -> None:
         "a tie, or no vote that counts, where the torch bearer decides": phase == "decide" and bool(state.tally) and len(state.leading_choices) == 1,
         "a tile in play to remove, and only then": (state.board.of(state.tile) is not None) != (phase == "remove")
         or (state.tile is None) != (phase != "remove"),
-        "players who score once everybody has borne the torch": phase == "score" and state.round <= seats,
+        "players who score once everybody has borne the torch": phase == "score" and not state.scoring,
         "several empty tiles where one may be removed": phase == "extra" and len(state.board.empty) < 2,
         "a tile that sank among those out of the game": state.sunk is not None and state.sunk not in tiles - afloat,
         "a tie where the torch bearer names the winner": phase == "name" and len(state.best) == 1,
@@ -299,6 +357,17 @@ def _check(state: State) -> None:
     for expected, refused in wrong.items():
         if refused:
             raise InvalidNotation(f"expected {expected}")
+
+
+def _can_be_open(state: State) -> bool:
+    """Can the objection of a state be open?  Where there is none, yes."""
+    objection = state.objection
+    if objection is None:
+        return True
+    said = [player for player, _ in objection.ballot]
+    others = state.others(objection.accused)
+    known = objection.accused in state.voters and objection.by in state.players and objection.by != objection.accused
+    return known and state.vote_to_come and {*said} <= {*others} and len({*said}) == len(said) and (len(said) < len(others) or objection.guilty == 0)
 
 
 def _placed_in_order(state: State) -> bool:

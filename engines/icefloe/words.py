@@ -21,7 +21,28 @@ def open_now(state: State) -> str:
 
 
 def turn(state: State) -> str:
-    """What comes next, and who does it, in a sentence."""
+    """What comes next, and who does it, in a sentence; an open objection comes before it."""
+    return f"{objection(state)} {_turn(state)}" if state.objection else _turn(state)
+
+
+def objection(state: State) -> str:
+    """Who is said to have broken the commentary rules, and who decides that."""
+    if state.objection is None:
+        return ""
+    accused, by = state.objection.accused, capital(state.objection.by)
+    if len(state.objection.ballot) < len(state.others(accused)):
+        return f"{by} says that {accused} broke the commentary rules: {listed(state.asked)} may say yes or no, in the open."
+    return f"{by} says that {accused} broke the commentary rules, and the others are level: {state.torch}, the torch bearer, decides."
+
+
+def comments(state: State) -> str:
+    """What the torch bearer should say before each vote; empty while none may be cast."""
+    if not state.awaited or not (state.phase == "vote" or state.last_to_move):
+        return ""
+    return f"Before the vote: {state.torch}, the torch bearer, asks for comments."
+
+
+def _turn(state: State) -> str:
     match state.phase:
         case "place":
             due = state.placing_order[len(state.board.pyramids)]
@@ -29,6 +50,8 @@ def turn(state: State) -> str:
         case "move":
             return f"{capital(state.mover)} moves a pyramid or slides a tile next."
         case "vote":
+            if not state.awaited:
+                return "All have voted, and the votes are shown once that is settled."
             on = f"The suit of the {choice(state.value)} to remove" if state.value else "The value of the tile to remove"
             return f"{on} is voted on: {open_now(state)}; {listed(state.awaited)} may still vote."
         case "coins":
@@ -56,8 +79,17 @@ def turn(state: State) -> str:
 
 
 def after_move(state: State) -> str:
-    """What comes next, with the votes where all were set before the last move."""
-    return f"{votes(state)} {turn(state)}" if state.cast and state.phase in ("coins", "decide") else turn(state)
+    """What comes next, with the votes where all were set before the last move, and with what is said before a vote that is now open."""
+    if state.cast and state.phase in ("coins", "decide"):
+        return f"{votes(state)} {turn(state)}"
+    return f"{turn(state)} {comments(state)}" if state.phase == "vote" and comments(state) else turn(state)
+
+
+def removed(state: State, tile: str | None) -> str:
+    """What the torch bearer took off, with all that stood on it."""
+    floe = state.board.of(tile)
+    lost = listed(floe.pyramids) if floe and floe.pyramids else ""
+    return f"{capital(state.torch)} removed {tile}" + (f", and {lost} with it" if lost else "")
 
 
 def votes(state: State) -> str:

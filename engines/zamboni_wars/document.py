@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engines.zamboni_wars.phases import Aiming, Moving, Rolling, RollOff, Shooting
-from engines.zamboni_wars.rules import PIPS, outcome, turn
+from engines.zamboni_wars.heard import may_say
+from engines.zamboni_wars.phases import Aiming, Moving, RollOff
+from engines.zamboni_wars.rules import outcome, turn
 from engines.zamboni_wars.state import State, Zamboni
 
 
@@ -25,7 +26,7 @@ def state_document(state: State) -> dict[str, Any]:
          "dice": ["b5"],                 # spaces of the cover dice
          "rolls": {"yellow": 5, "red": None},       # of the roll-off; empty in every other phase
          "turn": "Yellow moves and spends 5 points.",
-         "may_say": [{"label": "die 5", "said": {"player": "yellow", "die": 5}}],  # what `hear` waits for, for buttons
+         "may_say": [{"label": "die 5", "said": {"player": "yellow", "die": 5}}],  # what `hear` waits for, and `aside` what it does not
          "board": "yellow=SE red=SW green=NE blue=NW",
          "rulings": {"warp": "off", "cover": "on", "fire": "may"},
          "state": "players yellow red; ...",        # the line that State.parse reads
@@ -44,26 +45,12 @@ def state_document(state: State) -> dict[str, Any]:
         "dice": [str(space) for space in state.dice],
         "rolls": dict(state.phase.rolls) if isinstance(state.phase, RollOff) else {},
         "turn": turn(state),
-        "may_say": _may_say(state),
+        "may_say": may_say(state),
         "board": str(state.board),
         "rulings": dict(state.rulings),
         "state": str(state),
         "outcome": str(ended) if ended else None,
     }
-
-
-def _may_say(state: State) -> list[dict[str, Any]]:
-    """What the player whose turn it is can say now."""
-    who = {"player": state.to_move}
-    dice = [{"label": f"die {pips}", "said": {**who, "die": pips}} for pips in PIPS]
-    match state.phase:
-        case Aiming(target):
-            fire = {"label": f"fire at {target}", "said": {**who, "fire": target}}
-            return [*(dice if state.left[target].layers > 1 else [fire]), {"label": "hold fire", "said": {**who, "hold": True}}]
-        case RollOff() | Rolling() | Shooting():
-            return dice
-        case _:
-            return []
 
 
 def _nest(nest: Zamboni | None) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,10 +22,12 @@ Way = tuple[Space | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Which rules of movement hold; all do in a game, and a refusal tries which one it hangs on."""
+    """Which rules of movement hold: those of the game (`in_force`); a refusal tries on which of them it hangs."""
 
     arrows: bool = True
     no_two_turns: bool = True
+    warp_between: bool = True
+    """A warp stands between two turns, as a step does."""
     solid: bool = True
     """Zambonis and cover dice that cannot be pushed stand in the way."""
 
@@ -51,7 +53,11 @@ class Ground:
 
 Layer = dict[Stand, Way]
 """Everything that one number of points leads to, each with one way to it."""
-IN_FORCE = Laws()
+
+
+def in_force(state: State) -> Laws:
+    """The rules of movement that the players chose (rulings zamboni_wars.3 and .7)."""
+    return Laws(no_two_turns=state.ruling("turns") == "apart", warp_between=state.ruling("warp_between") == "may")
 
 
 @lru_cache(maxsize=256)
@@ -59,11 +65,13 @@ def reachable(state: State, roll: int) -> Mapping[Drive, Way]:
     """Every end of a move of `state.to_move` with a roll of 1 to 6, each with one way there.
 
     Every way spends all points, or, where no way does, as many as possible (ruling zamboni_wars.4); so all of them are
-    equally short.  Of several to the same end, the one given steps first, then warps, then turns, N to NW clockwise.
+    equally short.  Where points may be left, shorter ways come first, and none at all is the first.  Of several to the same end, the one
+    given steps first, then warps, then turns, N to NW clockwise.
     """
-    *_, reached = islice(layers(state, IN_FORCE), roll)
+    every: list[Layer] = list(islice(layers(state, in_force(state)), roll))
+    counted: list[Layer] = [{_begin(state): ()}, *every] if state.ruling("points") == "may" else every[-1:]
     ends: dict[Drive, Way] = {}
-    for stand, way in reached.items():
+    for stand, way in chain.from_iterable(layer.items() for layer in counted):
         ends.setdefault(Drive(stand.space, stand.facing, () if stand.dice == state.dice else stand.dice), way)
     return MappingProxyType(ends)
 
@@ -87,7 +95,7 @@ def breach(state: State, way: Way, laws: Laws) -> tuple[Stand, Space | str]:
     """The first point of a way, possible under `laws`, that the rules in force forbid: how things stood, and what was done."""
     stand = _begin(state)
     for done in way:
-        if done not in dict(_next(_ground(state, IN_FORCE), stand)):
+        if done not in dict(_next(_ground(state, in_force(state)), stand)):
             return stand, done
         stand = dict(_next(_ground(state, laws), stand))[done]
     raise ValueError(f"expected a way that breaks a rule, got {' '.join(map(str, way))}")
@@ -110,7 +118,7 @@ def _next(ground: Ground, stand: Stand) -> Iterator[tuple[Space | str, Stand]]:
         for there in ground.warps:
             taken = there in ground.others or there in stand.dice
             if there != stand.space and not (taken and ground.laws.solid):
-                yield there, Stand(there, stand.facing, stand.dice, False)
+                yield there, Stand(there, stand.facing, stand.dice, stand.turned and not ground.laws.warp_between)
     if not (stand.turned and ground.laws.no_two_turns):
         for facing in FACINGS:
             if facing != stand.facing:

@@ -17,12 +17,12 @@ from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.look import Difference, Look, Pair, as_said, look
 from engines.zamboni_wars.moves import Drive, Move, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
 from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
-from engines.zamboni_wars.rules import after, after_early, outcome, play, start, turn, violation
+from engines.zamboni_wars.rules import SEQUENCE, after, after_early, early_dice, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
-from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt
+from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt, who_has_not_told
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -150,10 +150,7 @@ def _happened(state: State, move: Drive | Take) -> str:
         return f"{who} hits {move.colour}: {what}."
     pushed = [die for die in move.dice if die not in state.dice]
     push = f", and pushes a cover die to {listed(pushed)}" if pushed else ""
-    _, unused = after_early(state, move)
-    early = state.phase.early if isinstance(state.phase, Moving) else ()
-    dice = [f"{player.capitalize()}'s die {'counts for nothing' if player in unused else f'shows {pips}'}." for player, pips in early]
-    return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *dice])
+    return " ".join([f"{who} drives to {move.space} and looks {move.facing}{push}.", *early_dice(state, move)])
 
 
 def _ask(state: State, explained: list[tuple[Move, ...]], still: bool, found: Look) -> Ambiguous:
@@ -179,6 +176,9 @@ def _judge_difference(state: State, found: Look) -> Verdict:
         return _doubtful(state, wrong.doubtful[0].piece, strange or _ask_unless_driven(state, plain, plain.differs(state).gone))
     if not wrong.of_nests:
         return _only_dice(state, found, wrong)
+    if not wrong.gone and (untold := who_has_not_told(state, found.as_read())):
+        said = f"{untold.capitalize()}'s die was not told: tell what it showed."
+        return Waiting(code=MOVE, said=said, rests_on=SEQUENCE, player=untold)
     if wrong.gone and not (wrong.strange or wrong.recoloured):
         said = f"Not seen on the board: {lay(state, wrong.gone)}. Lay it there, or move it a little if it lies there. {turn(state)}"
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=state.to_move, asks=_ask_unless_driven(state, found, wrong.gone))
@@ -214,9 +214,12 @@ def _resized(state: State, wrong: Difference) -> Verdict:
     if not amiss:
         nest = state.left[str(target)]
         said = f"Lay {target}'s Zamboni on {nest.space} again, looking {nest.facing}."
+        said += f" If {target} has driven since, tell what the die showed." if target == state.follower else ""
         return Waiting(code=HIT, said=said, rests_on=FIRING, player=state.to_move)
     player = amiss[0].player
     taken = violation(state, Take(player)) or Violation("zamboni.take.two", FIRING, f"A hit takes one piece off {player}'s nest, and more are gone.")
+    if isinstance(state.phase, Aiming | Shooting) and player == state.phase.target and len(amiss) == 1 and not wrong.moved:
+        taken = replace(taken, said=f"{taken.said} If {state.to_move} hit it, tell what the die showed.")
     return _refuse(state, replace(taken, code=HIT), taken.code, (str(Take(player)),), wrong)
 
 
@@ -232,6 +235,10 @@ def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
         return Waiting(code=MOVE, said=said, rests_on=MOVEMENT, player=pair.player)
     if pair.player != state.to_move:
         said = f"{pair.player.capitalize()}'s Zamboni went to {drive}, and it is {state.to_move}'s turn."
+        if pair.player == state.follower and not violation(state, Drive(state.mover.space, state.mover.facing)):
+            said += f" If {state.to_move} ended where the move began, say so."
+        if pair.player == state.follower and isinstance(state.phase, Shooting):
+            said += f" If {state.to_move} missed, tell what the die showed."
         return _refuse(state, Violation(MOVE, MOVEMENT, said), "zamboni.move.player", (str(drive),), wrong)
     forbidden = violation(state, drive)
     if forbidden is None:  # as it is likeliest read; all that is seen it does not explain

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from engines.errors import Violation
 from engines.words import listed
 from engines.zamboni_wars.board import SIDE, Space
-from engines.zamboni_wars.driving import Laws, Stand, Way, breach, layers, reachable
+from engines.zamboni_wars.driving import Laws, Stand, Way, breach, in_force, layers, reachable
 from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import RANGE, State
 
@@ -54,18 +55,19 @@ def _reasons(state: State, points: int, move: Drive) -> Iterator[tuple[str, str,
     """Code, clause and reason, the most telling first: the end itself, too few points, one rule broken, too many points."""
     if move.space in state.others:
         yield "zamboni.move.occupied", MOVEMENT, f"{state.others[move.space]} stands there, and two Zambonis cannot share a space"
+    laws, counts = in_force(state), range(1, points + 1) if state.ruling("points") == "may" else [points]
     spent = len(next(iter(reachable(state, points).values())))
     if (cost := _cost(state, move, range(spent))) is not None:
         must = "all points" if spent == points else f"as many points as possible, here {spent},"
         why = f"that takes {_points(cost)}, and {must} must be spent"
-        if _way(state, [points], move, Laws(no_two_turns=False)):
+        if _way(state, [points], move, replace(laws, no_two_turns=False)):
             yield "zamboni.move.turns", f"{MOVEMENT}; rulings zamboni_wars.3 and zamboni_wars.4", f"{why}, but not on two turns in a row"
         yield "zamboni.move.points", f"{MOVEMENT}; ruling zamboni_wars.4", why
-    if way := _way(state, [points], move, laws := Laws(arrows=False)):
-        stand, _ = breach(state, way, laws)
+    if way := _way(state, counts, move, free := replace(laws, arrows=False)):
+        stand, _ = breach(state, way, free)
         yield "zamboni.move.arrows", f"{MOVEMENT}; ruling zamboni_wars.2", f"no arrow on {stand.space} leads {stand.facing}"
-    if way := _way(state, range(1, points + 1), move, laws := Laws(solid=False)):
-        yield _blocked(state, *breach(state, way, laws))
+    if way := _way(state, range(1, points + 1), move, free := replace(laws, solid=False)):
+        yield _blocked(state, *breach(state, way, free))
     if cost := _cost(state, move, range(points + 1, FARTHEST + 1)):
         yield "zamboni.move.far", MOVEMENT, f"that takes {_points(cost)} or more"
     yield "zamboni.move.way", MOVEMENT, f"no way of up to {FARTHEST} points leads there"

@@ -123,6 +123,13 @@ def after_early(state: State, drive: Drive) -> tuple[State, tuple[str, ...]]:
     return driven, tuple(unused)
 
 
+def early_dice(state: State, drive: Drive) -> list[str]:
+    """What becomes of the dice that were heard before the end of a legal drive was seen, a sentence each."""
+    _, unused = after_early(state, drive)
+    early = state.phase.early if isinstance(state.phase, Moving) else ()
+    return [f"{player.capitalize()}'s die {'counts for nothing' if player in unused else f'shows {pips}'}." for player, pips in early]
+
+
 def stands_for(state: State, player: str, pips: int) -> tuple[Move, ...] | None:
     """The moves that a player's die stands for, with those before it that nobody said; None where it is not time for it.
 

@@ -22,10 +22,19 @@ RANGE = 4
 """Spaces that a laser reaches."""
 
 RULINGS = (
+    Ruling("reading", "ruling zamboni_wars.1", ("asked",), "a nest may lie in two ways: what a legal move reaches is taken; if both, people say"),
+    Ruling("arrows", "ruling zamboni_wars.2", ("leaving",), "an arrow is needed to leave a space, none to enter one; a laser heeds none"),
+    Ruling("turns", "ruling zamboni_wars.3", ("apart", "free"), "two turns in a row within a move: never, or as players like"),
+    Ruling("points", "ruling zamboni_wars.4", ("all", "may"), "points: all are spent, as far as any way spends them, or some may be left"),
+    Ruling("sight", "ruling zamboni_wars.5", ("first",), "a laser hits the first thing on its line, and reaches four spaces"),
+    Ruling("seats", "ruling zamboni_wars.6", ("opposite", "any"), "two players sit at opposite coasters, or at any"),
     Ruling("warp", "Warp Zone Rule", ("off", "on"), "on: the middle spaces are warp zones, from one to another for one point"),
+    Ruling("warp_between", "ruling zamboni_wars.7", ("may", "never"), "may a warp stand between two turns, as a step does"),
     Ruling("cover", "Treehouse Cover Rule", ("off", "on"), "on: one cover die for every two players, each on the coaster of who wins its roll-off"),
     Ruling("roll_off", "Treehouse Cover Rule", ("each", "once"), "two cover dice: a roll-off for each, or both to the two highest of one"),
     Ruling("fire", "ruling zamboni_wars.8", ("may", "must"), "may a player who is aimed at a Zamboni hold fire, or must the laser be fired"),
+    Ruling("cover_three", "ruling zamboni_wars.8", ("one", "two"), "cover dice of three players"),
+    Ruling("stuck", "ruling zamboni_wars.9", ("blocks",), "a cover die that cannot be pushed blocks the way; on a middle space it takes that up"),
 )
 
 HOMES = {"NW": (Space(0, 5), "E"), "NE": (Space(5, 5), "S"), "SE": (Space(5, 0), "W"), "SW": (Space(0, 0), "N")}
@@ -112,8 +121,8 @@ class State:
 
     @property
     def cover_dice(self) -> int:
-        """Cover dice in this game: one for every two players (ruling zamboni_wars.8)."""
-        return len(self.players) // 2 if self.ruling("cover") == "on" else 0
+        """Cover dice in this game: one for every two players, and for three as was ruled (ruling zamboni_wars.8)."""
+        return (len(self.players) + (self.ruling("cover_three") == "two")) // 2 if self.ruling("cover") == "on" else 0
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -142,7 +151,7 @@ class State:
 def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
     """The state before the first roll; raises InputError for players who cannot sit so at the board (ruling zamboni_wars.6)."""
     players = seat(players, PLAYERS_LEAST, PLAYERS_MOST)
-    _check_seats(players, list(board.colours.values()))
+    _check_seats(players, list(board.colours.values()), dict(rulings)["seats"] == "opposite")
     nests = tuple(Zamboni(*HOMES[board.place(player)], LAYERS) for player in players)
     state = State(players, nests, players[0], Rolling(), board, rulings)
     if not state.cover_dice:
@@ -150,14 +159,14 @@ def fresh(players: Sequence[str], rulings: Chosen, board: Board) -> State:
     return State(players, nests, players[0], RollOff(tuple((player, None) for player in players)), board, rulings)
 
 
-def _check_seats(players: tuple[str, ...], colours: list[str]) -> None:
-    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit round the board."""
+def _check_seats(players: tuple[str, ...], colours: list[str], opposite: bool) -> None:
+    """Raise InputError unless the players are some of the coasters' colours, clockwise, as they sit round the board, two of them `opposite`."""
     for player in players:
         if player not in colours:
             raise InputError(f"players: expected colours of the coasters ({', '.join(colours)}), got {player!r}")
     first = colours.index(players[0])
     clockwise = [colour for colour in colours[first:] + colours[:first] if colour in players]
-    if len(players) == PLAYERS_LEAST and colours.index(players[1]) != (first + 2) % len(colours):
+    if opposite and len(players) == PLAYERS_LEAST and colours.index(players[1]) != (first + 2) % len(colours):
         pairs = f"{colours[0]} and {colours[2]}, or {colours[1]} and {colours[3]}"
         raise InputError(f"players: two players take opposite coasters ({pairs}), got {' and '.join(players)}")
     if list(players) != clockwise:

@@ -10,10 +10,10 @@ from engines.verdict import Ambiguous, Choice
 from engines.words import listed
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.look import Look, Nest
-from engines.zamboni_wars.moves import Drive, Fire, Move, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over
 from engines.zamboni_wars.refusals import FIRING, MOVEMENT
-from engines.zamboni_wars.rules import after
+from engines.zamboni_wars.rules import PIPS, after, play, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State
 from engines.zamboni_wars.untouched import AsTheyLay, Doubted
 
@@ -41,15 +41,36 @@ def _next_ways(state: State, found: Look) -> list[tuple[Move, ...]]:
             return []
 
 
-def _unseen_ways(state: State, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
-    """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone."""
+def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator[tuple[Move, ...]]:
+    """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone: at once after a
+    drive that is seen, too, for a last layer is hit without a die."""
     match state.phase:
+        case Moving(points, ()) if state.to_move not in unseen:
+            for drive in reachable(state, points):
+                aimed = play(state, drive).phase
+                if isinstance(aimed, Aiming) and aimed.target in unseen and state.left[aimed.target].layers == 1:
+                    yield (drive, Fire(aimed.target), Take(aimed.target))
         case Moving(points) if state.to_move in unseen:
             yield from ((drive,) for drive in reachable(state, points))
+        case Moving(_, early) if not early:
+            for way in _next_ways(state, found):
+                yield from ((*way, *more) for more in _unseen_ways(after(state, way), found, unseen))
         case Hit(target) if target in unseen:
             yield (Take(target),)
         case Aiming(target) if target in unseen and state.left[target].layers == 1:
             yield (Fire(target), Take(target))
+
+
+def who_has_not_told(state: State, found: Look) -> str | None:
+    """Whose die, that nobody told, would explain the table: of a shot that hit before the end of its move was seen, or of who drove after a hit."""
+    trials: list[tuple[str, State]] = []
+    match state.phase:
+        case Moving(_, ()) if not violation(state, early := Early(state.to_move, PIPS[-1])):
+            trials = [(state.to_move, play(state, early))]
+        case Hit(target) if not isinstance((then := play(state, Take(target))).phase, Over) and then.to_move != target:
+            trials = [(then.to_move, play(then, Roll(pips))) for pips in PIPS]
+    explain = (player for player, trial in trials for way in seen_ways(trial, found) if found.shows(after(trial, way)))
+    return next(explain, None)
 
 
 def ways_in_doubt(state: State, found: Look) -> list[tuple[Move, ...]]:
@@ -69,7 +90,7 @@ def ask_unseen(state: State, found: Look, unseen: Collection[str]) -> Ambiguous 
         return None
     there = replace(found, held=found.held.union(unseen))
     said = f"Not seen on the board: {lay(state, unseen)}. What is true? You may also move it a little."
-    return _ask(state, there, _unseen_ways(state, unseen), said, "There it lies still, and the camera does not see it")
+    return _ask(state, there, _unseen_ways(state, there, unseen), said, "There it lies still, and the camera does not see it")
 
 
 def ask_strange(state: State, found: Look, strange: Collection[Nest]) -> Ambiguous | None:
@@ -98,10 +119,15 @@ def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str,
     ways = dict.fromkeys((*seen_ways(state, there), *more))
     explained = [way for way in ways if there.shows(after(state, way))]
     explained.sort(key=lambda way: not (isinstance(way[-1], Drive) and way[-1].space in there.unread))
-    happened = [Choice(_happened(state, way[-1]), tuple(map(str, way))) for way in explained]
+    happened = [Choice(_what(state, way), tuple(map(str, way))) for way in explained]
     if not (choices := what_is_true(happened, still if there.shows(state) else None)):
         return None
     return Ambiguous(code="zamboni.unseen", said=said, rests_on=MOVEMENT, player=state.to_move, choices=choices, until_moved=True)
+
+
+def _what(state: State, way: tuple[Move, ...]) -> str:
+    """What was seen, one thing after the other."""
+    return "; then ".join(_happened(after(state, way[:k]), move) for k, move in enumerate(way) if isinstance(move, Drive | Take))
 
 
 def _happened(state: State, move: Move) -> str:

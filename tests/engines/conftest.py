@@ -22,10 +22,11 @@ PERIOD_MS = 250
 class Film:
     """A session of a game on a board, and eyes that see each table for a second and then a hand over it."""
 
-    def __init__(self, path, game, players, board):
+    def __init__(self, path, game, players, board, rulings):
         self.board, self.at_ms, self.left, self.inputs = board, 0, [], []
         self.log = Log(path / "log.sqlite")
-        started = SessionStarted(game=game, players=players, table={"board": msgspec.to_builtins(board)})
+        told = {"board": msgspec.to_builtins(board)} if board is not None else {}
+        started = SessionStarted(game=game, players=players, rulings=rulings, table=told)
         self.session = Session.begin(self.log, started)
 
     def show(self, seen):
@@ -58,11 +59,11 @@ class Film:
 
 @pytest.fixture
 def film(tmp_path):
-    """`film(game, players, board)`: a film of a session."""
+    """`film(game, players, board, ruling="value")`: a film of a session."""
     films = []
 
-    def begin(game, players, board):
-        films.append(Film(tmp_path, game, players, board))
+    def begin(game, players, board, **rulings):
+        films.append(Film(tmp_path, game, players, board, rulings))
         return films[-1]
 
     yield begin

@@ -25,8 +25,14 @@ import pytest
 from hardware import board
 from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
 from hardware.dice import PIPS
+from hardware.rig import Rig
 from hardware.scenes import LAMP_RGB, Scene
 from hardware.serial_port import open_port
+from referee.companion import Companion
+from referee.events import SessionStarted
+from referee.log import Log
+from referee.session import Session
+from table.boards import Open
 
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "docs" / "boards" / "rinkside_board"
@@ -300,6 +306,37 @@ def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
     finally:
         link.close()
         uno.unplug()
+
+
+def test_who_begins_is_rolled_with_the_button_and_the_die_of_a_board(powered, tmp_path):
+    """Each press rolls for the next player; the die shows what is in the log, and those who tie roll again."""
+    running, link = powered
+    until(lambda: link.answered)
+    drawn = iter((4, 1, 4, 2, 3))
+    with Log(tmp_path / "log.sqlite") as log:
+        session = Session.begin(log, SessionStarted(game="icefloe", players=("red", "yellow", "blue"), begins="roll"), draw=lambda: next(drawn))
+        rig, eyes = Rig(dice=BoardDice(link, 1), buttons=BoardButtons(link)), SimpleNamespace(latest=SimpleNamespace(status="waiting"))
+        beside = Companion(rig, session, eyes, Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400))))
+        beside.start()
+        rolled = []
+        for pips in (4, 1, 4, 2, 3):
+            seq = session.seq
+            until(lambda: beside._tumbler is not None and not beside._tumbler.playing)
+            running.press("die", True)
+            (record,) = session.wait(seq, PATIENCE_S)
+            until(lambda pips=pips: running.pips() == PIPS[pips])
+            running.press("die", False)
+            rolled.append((record.event.moves[0], record.event.evidence["dice"]))
+        beside.stop()
+        assert rolled == [
+            ("begin-roll 1 red 4", [4]),
+            ("begin-roll 1 yellow 1", [1]),
+            ("begin-roll 1 blue 4", [4]),
+            ("begin-roll 2 red 2", [2]),
+            ("begin-roll 2 blue 3", [3]),
+        ]
+        assert session.ledger.state.players == ("blue", "red", "yellow")
+        session.close()
 
 
 def test_noise_on_the_line_does_nothing(powered):

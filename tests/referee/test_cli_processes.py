@@ -21,6 +21,7 @@ import pytest
 
 from referee.events import SessionStarted
 from referee.log import Log
+from referee.session import Session
 from referee.simulated_table import demo_setup
 from table.setup import save_table
 from tests.vision.films import film, zeroed
@@ -101,6 +102,38 @@ def test_a_table_is_made_ready_on_a_page_that_becomes_the_game(tmp_path: Path) -
         finally:
             process.kill()
     assert (process.returncode, errors) == (0, "")
+
+
+@pytest.mark.parametrize("begins", ["lot", "roll", "blue"])
+def test_who_begins_is_said_on_the_command_line_and_is_in_the_log(tmp_path: Path, begins: str) -> None:
+    save_table(demo_setup(), tmp_path / "table.json")
+    words = ["play", "--table", tmp_path / "table.json", "--camera", "simulated:7", "--port", "0", "--data", tmp_path / "data"]
+    words += ["--players", "red,blue", "--begins", begins]
+    process = subprocess.Popen([*RINKSIDE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = next(word for word in process.stdout.readline().split() if word.startswith("http://localhost:"))
+        code = next(word for word in process.stdout.readline().split() if re.fullmatch(r"[0-9A-Z]{5}-[0-9A-Z]{5}", word))
+        if begins == "roll":
+            for player, die in (("red", 2), ("blue", 5)):
+                sent(f"{url}/command", code, {"command": "hear", "said": json.dumps({"player": player, "die": die})})
+        state = json.loads(sent(f"{url}/api/v1/state", code))
+        said = next(line for line in reversed(state["verdicts"]) if line["code"].startswith("begins.") and line["said"].count("begins"))
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=WAIT_S)
+        finally:
+            process.kill()
+    shown = run("log", "show", "--json", "--log", tmp_path / "data" / "log.sqlite").stdout
+    records = json.loads(shown)
+    assert records[0]["begins"] == {"lot": "lot", "roll": "roll", "blue": "hand"}[begins]
+    assert records[0]["first"] == {"lot": records[0]["first"], "roll": "", "blue": "blue"}[begins]
+    assert begins == "roll" or said["said"] in (records[0]["said"],)
+    assert {"lot": "A lot was drawn among red and blue.", "roll": "Red rolled 2.", "blue": "Blue begins: set by hand."}[begins] in said["said"]
+    with Log(tmp_path / "data" / "log.sqlite") as log:
+        first = {"lot": records[0]["first"], "roll": "blue", "blue": "blue"}[begins]
+        assert Session.reopen(log, 1).ledger.state.players == (first, "red" if first == "blue" else "blue")
 
 
 def test_sessions_are_looked_at_by_all_and_carried_away_by_hosts(tmp_path: Path) -> None:

@@ -104,19 +104,30 @@ def test_next_begins_the_next_game_or_stops_the_leader(games):
     assert commands_of(press("next"), alone, 2) == (Hear(said={"player": "blue", "stop": True}, decided_by=DECIDED_BY),)
 
 
-def test_next_holds_fire():
-    class Firing:
-        NAME = "zamboni_wars"
+AIMED = (
+    "players yellow blue; zambonis a6 E 3, c6 S 3; to_move yellow; phase {}; dice -; "
+    "board yellow=SE red=SW green=NE blue=NW; rulings warp=off cover=off fire={}."
+)
 
-        @staticmethod
-        def outcome(_state):
-            return None
 
-        @staticmethod
-        def state_document(_state):
-            return {"to_move": "red", "may_shoot": ["blue"], "next": "red"}
+def zamboni(phase, fire="may"):
+    engine = GAMES["zamboni_wars"]
+    return Still(engine.State.parse(AIMED.format(phase, fire)), engine)
 
-    assert commands_of(press("next"), Still(None, Firing), 2) == (Hear(said={"player": "red", "hold": True}, decided_by=DECIDED_BY),)
+
+def test_next_holds_fire_where_that_is_allowed():
+    hold = Hear(said={"player": "yellow", "hold": True}, decided_by=DECIDED_BY)
+    assert commands_of(press("next"), zamboni("fire blue"), 2) == (hold,)
+    assert commands_of(press("next"), zamboni("fire blue", "must"), 2) == ()
+    assert commands_of(press("next"), zamboni("roll"), 2) == ()
+
+
+def test_the_die_rolls_only_where_the_game_waits_for_it():
+    """A die that may be told early is not rolled by a button pressed too soon."""
+    for phase, rolls in (("roll", "yellow"), ("shot blue", "yellow"), ("move 4", None), ("hit blue", None)):
+        assert roller(zamboni(phase)) == rolls, phase
+    told = GAMES["zamboni_wars"].state_document(zamboni("move 4").state)["may_say"]
+    assert any("die" in one["said"] and one["aside"] for one in told)
 
 
 def offered(*labels):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.games import NOTES, page
-from benchmarks.playing import STUCK, Deed, Game, play
+from benchmarks.playing import STUCK, Deed, Game, needed, play
 from engines import GAMES
+from referee.events import Asked, Choice
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
@@ -125,3 +126,18 @@ def test_the_page_tells_what_was_played_and_what_went_otherwise():
     assert "was ruled on as expected: 20.00% of 5 (icebreaker), 100.00% of 1 (icefloe)." in written
     assert f"{begin}\n\nSeen: {{bad}} light.\n\n{end}" in written
     assert "As it was" not in written
+
+
+def test_a_question_is_needed_where_two_answers_differ_in_what_follows():
+    game = GAMES["ice_boule"]
+    state = game.start(("red", "blue"), {})
+    for move in ("target green", "throw red large 5: red 5", "throw blue large 5: red 5 = blue 5", *["throw blue out: red 5 = blue 5"] * 3):
+        state = game.play(state, game.parse_move(move))
+
+    def asked(*layouts):
+        choices = tuple(Choice(label=layout, moves=(f"throw red large 5.00: {layout}",)) for layout in layouts)
+        return Asked(code="boule.too_close", said="", choices=choices, state=game.state_document(state))
+
+    assert not needed("ice_boule", asked("red 5.00 < red 5.00 = blue 5.00", "red 5.00 = blue 5.00 < red 5.00")), "red leads and throws, either way"
+    assert needed("ice_boule", asked("red 5.00 = blue 5.00 < red 5.00", "blue 5.00 < red 5.00 < red 5.00"))
+    assert needed("icebreaker", Asked(code="ice.move", said="", choices=(), state={"state": "a secret"})), "nobody knows"

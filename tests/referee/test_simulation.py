@@ -17,7 +17,7 @@ from referee.events import Ruled, SessionStarted
 from referee.log import Log
 from referee.loop import Referee
 from referee.session import Session
-from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, stands_on
+from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, inside, middle_mm, stands_on
 from referee.simulated_table import Throw as Thrown
 from referee.simulation import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
 from table.clearance import clearance
@@ -122,10 +122,40 @@ def test_pieces_at_rest_never_share_space_and_stand_on_something():
             continue
         seen.add(players.table.pieces)
         for piece in players.table.pieces:
-            assert piece.solid.vertices_mm[:, 2].min() == pytest.approx(0, abs=1e-6) or any(stands_on(piece, other) for other in scene.pieces)
+            held = any(stands_on(piece, other) or nests_in(piece, other) for other in scene.pieces)
+            assert piece.solid.vertices_mm[:, 2].min() == pytest.approx(0, abs=1e-6) or held
         for a, b in combinations(players.table.pieces, 2):
-            assert stands_on(a, b) or stands_on(b, a) or clearance(a.solid, b.solid).mm > 0.005
+            nested = stands_on(a, b) or stands_on(b, a) or nests_in(a, b) or nests_in(b, a)
+            assert nested or clearance(a.solid, b.solid).mm > 0.005
     assert len(seen) > 30
+
+
+def nests_in(piece, shell):
+    """Does a piece lie in another one that fell over it?"""
+    return np.allclose(piece.solid.vertices_mm, inside(LARGE, shell.solid).vertices_mm)
+
+
+def test_a_stack_on_the_target_is_pushed_over_and_pieces_are_knocked_any_distance():
+    """The target too: slid, knocked over or off; what stood on it nests with it, touches it or lies free."""
+    rng = np.random.default_rng(3)
+    start = Tabletop(SETUP).with_target(upright(LARGE, 300, 240, 10))
+    aim, fell, went = (300.0, 240.0), set(), []
+    for _ in range(40):
+        one = start.thrown("red", Thrown(aim, 40.0, "on target"), rng)
+        two = one.thrown("blue", Thrown(aim, 40.0, "on target"), rng)
+        assert [piece.colour for piece in two.stack] == ["red", "blue"]
+        assert str(true_layout(two)) == "red on = blue on"
+        after = two.thrown("red", Thrown(aim, 40.0, "topple"), rng)
+        assert after.stack == ()
+        target, *others = after.target, *(piece for piece in after.pieces[:-1] if piece is not after.target)
+        gaps = after.gaps_mm()
+        fell |= {"nests" if nests_in(target, piece) else "touches" if gaps[piece] < 0.05 else "free" for piece in others}
+        knocked = start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target
+        went.append(float(np.hypot(*(middle_mm(knocked.solid) - middle_mm(start.target.solid)))))
+    assert fell == {"nests", "touches", "free"}
+    assert min(went) < 10
+    assert max(went) > 150
+    assert any(not start.in_play(start.thrown("red", Thrown(aim, 40.0, "knock"), rng).target) for _ in range(40))
 
 
 def test_hands_come_for_every_change_and_leave_before_the_ruling():
@@ -331,5 +361,7 @@ def test_the_whole_way_to_thirteen_is_refereed_truly(tmp_path):
     assert len(ruled) > 30
     assert all(record.event.verdict == "accepted" for record in ruled)
     for record in ruled:
+        if record.event.observation is None:
+            continue  # said
         gaps = sorted(max(gap, 0.0) for gap in truths[record.at_ms].values())
         assert [gap["gap_mm"] for gap in record.event.observation["gaps"]] == pytest.approx(gaps, abs=0.6)

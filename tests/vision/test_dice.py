@@ -169,3 +169,19 @@ def test_a_die_that_could_not_be_seen_for_a_while_was_not_rolled(corner):
     corner.look(ROLLED)
     corner.glance()
     assert corner.look(ROLLED) == ""
+
+
+def test_who_begins_is_rolled_in_the_corner_one_player_after_the_other(tmp_path):
+    """The die is passed on clockwise: each new roll counts for the next who is yet to roll; what lay there first counts for nobody."""
+    with Log(tmp_path / "log.sqlite") as log:
+        players = TABLE.setup.game.colours
+        session = Session.begin(log, SessionStarted(game="zamboni_wars", players=players, begins="roll"))
+        corner = Corner(session)
+        assert corner.look(LAY) == ""
+        shown = (ROLLED, die(2, (-6.0, 4.0), turn_deg=10.0), *(die(pips, (7.0, -7.0 + pips)) for pips in range(1, len(players) - 1)))
+        for player, one, pips in zip(players, shown, (6, 2, 1, 2), strict=False):
+            heard = corner.look(one)
+            assert heard == {"player": player, "die": pips}
+            session.hear(heard)
+        assert session.ledger.state.players[0] == players[0]
+        session.close()

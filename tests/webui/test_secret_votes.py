@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 
 import engines
 from engines.icefloe.board import SUITS, VALUES
-from engines.icefloe.moves import Vote
+from engines.icefloe.moves import Objection, Vote
 from referee.command import Declare, Hear
 from referee.events import Noted, SessionStarted
 from referee.log import Log
@@ -94,10 +94,18 @@ def open_table(tmp_path, live, as_host, as_player):
 
 
 def play_on(session, chance):
-    """One thing that happens in a game: a legal move, a vote as soon as it may be cast, a vote
-    changed.
+    """One thing that happens in a game: a legal move, a vote as soon as it may be cast, now and
+    then an objection.
     """
     state = session.ledger.state
+    objections = [
+        move
+        for move in (Objection(by, to) for by in SEATS for to in SEATS)
+        if GAME.violation(state, move) is None
+    ]
+    if objections and chance.random() < 0.05:
+        session.command(Declare(moves=(str(chance.choice(objections)),)))
+        return
     awaited = state.awaited if state.phase == "vote" or state.last_to_move else ()
     if awaited and chance.random() < (1 if state.phase == "vote" else 0.7):
         key, choices = ("vote_suit", SUITS) if state.value else ("vote_value", VALUES)

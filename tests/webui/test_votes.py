@@ -102,7 +102,7 @@ def answers(client, *extra):
 
 def test_everybody_has_buttons_of_their_own(begin):
     page = begin("a").client.get("/").text
-    assert re.findall(r'<details id="say-(\w+)">', page) == ["red", "blue", "yellow"]
+    assert re.findall(r'<details id="say-(\w+)">', page) == ["red", "blue", "yellow", "aside"]
     assert "All vote" in page
     assert set(sayings(begin("b").client)) >= {"Red: 3", "Red: null", "Blue: ace", "Yellow: 5"}
 
@@ -243,3 +243,91 @@ def test_a_phone_that_slept_finds_its_seat_and_its_vote(tables):
     assert "You have voted" in awake.get("/play").text
     assert vote(awake, "red", "4").status_code == 303  # told once more, it is refused by the rules and the vote stays
     assert "has voted already" in awake.get("/play").text
+
+
+def phone_says(browser):
+    """What the buttons of a phone say, by their labels."""
+    buttons = re.findall(r'name="said" value="([^"]+)">([^<]+)<', browser.get("/play").text)
+    return {label: json.loads(value.replace("&#34;", '"')) for value, label in buttons}
+
+
+def press(browser, label):
+    return browser.post("/play", data={"command": "hear", "said": json.dumps(phone_says(browser)[label])}, headers=OWN)
+
+
+def test_panel_and_phones_show_the_question_for_comments_before_each_vote(tables):
+    (session, browsers), _ = tables
+    asked = "Before the vote: blue, the torch bearer, asks for comments."
+    for browser, page in ((browsers["host"], "/"), (browsers["spectator"], "/"), (browsers["yellow"], "/play")):
+        assert asked in browser.get(page).text
+    for player in PLAYERS:
+        vote(browsers[player], player, "3")
+    assert asked not in browsers["yellow"].get("/play").text
+    for player in PLAYERS:
+        press(browsers[player], f"{player.capitalize()} is done")
+    assert asked in session.view()["verdicts"][0]["said"]
+    assert asked in browsers["yellow"].get("/play").text
+
+
+def test_phones_object_vote_on_it_in_the_open_and_the_torch_bearer_decides_a_tie(tables):
+    """Whom it is about has no say, but for a tie where they bear the torch; votes on the tile stay hidden until it is settled."""
+    (session, browsers), _ = tables
+    red, blue, yellow = (browsers[player] for player in PLAYERS)
+    assert not [label for label in phone_says(browsers["spectator"]) if "broke" in label]
+    assert press(red, "Red objects: blue broke the commentary rules").status_code == 303
+    for player in PLAYERS:
+        vote(browsers[player], player, "3")
+    assert session.ledger.state.phase == "vote"
+    assert "red for 3" not in browsers["host"].get("/").text
+    assert [label for label in phone_says(blue) if "broke" in label or "admits" in label] == ["Blue admits it"]
+    for breach in (True, False):
+        said = {"command": "hear", "said": {"player": "yellow", "breach": breach}}
+        assert blue.post("/api/v1/command", json=said).status_code == 403
+        assert browsers["spectator"].post("/api/v1/command", json=said).status_code == 403
+    press(red, "Yes, blue broke the commentary rules")
+    assert "yellow may say yes or no, in the open" in browsers["spectator"].get("/").text
+    assert browsers["spectator"].get("/api/v1/state").get_json()["state"]["objection"]["said"] == {"red": True}
+    press(yellow, "No, blue broke no rule")
+    assert "blue, the torch bearer, decides" in yellow.get("/play").text
+    press(blue, "Yes, blue broke the commentary rules")
+    newest = session.view()["verdicts"][0]
+    assert (newest["code"], newest["verdict"], newest["player"]) == ("icefloe.penalty", "accepted", "blue")
+    assert newest["rests_on"] == "Commentary; ruling icefloe.6; Torch Bearer"
+    assert newest["evidence"]["ballot"] == {"red": True, "yellow": False}
+    assert "All votes are shown: red for 3 and yellow for 3." in newest["said"]
+    assert session.ledger.state.muted == ("blue",)
+
+
+def test_an_objection_that_the_others_do_not_share_is_recorded_and_the_vote_kept(tables):
+    (session, browsers), _ = tables
+    press(browsers["yellow"], "Yellow objects: red broke the commentary rules")
+    press(browsers["yellow"], "No, red broke no rule")
+    press(browsers["blue"], "No, red broke no rule")
+    newest = session.view()["verdicts"][0]
+    assert (newest["code"], newest["verdict"]) == ("icefloe.cleared", "accepted")
+    assert newest["said"].startswith("Blue says that red broke no commentary rule. Red keeps the vote.")
+    assert vote(browsers["red"], "red", "3").status_code == 303
+
+
+def test_who_broke_the_rules_says_so_by_phone_and_the_host_for_anybody(tables):
+    (session, browsers), _ = tables
+    press(browsers["red"], "Red broke the commentary rules, and nobody doubts it")
+    say(browsers["host"], "Yellow objects: blue broke the commentary rules")
+    press(browsers["blue"], "Blue admits it")
+    assert session.ledger.state.muted == ("red", "blue")
+    assert [label for label in phone_says(browsers["red"]) if label[0].isdigit()] == []
+
+
+def test_an_objection_tells_nothing_of_votes_that_are_hidden(tables):
+    """A vote that was cast is lost with the right to it, and nobody learns what it was."""
+    (_, here), (_, there) = tables
+    for browsers, blue in ((here, "3"), (there, "5")):
+        vote(browsers["blue"], "blue", blue)
+        press(browsers["red"], "Red objects: blue broke the commentary rules")
+        vote(browsers["red"], "red", "4")
+        press(browsers["red"], "Yes, blue broke the commentary rules")
+    assert told(here) == told(there)
+    for browsers in (here, there):
+        press(browsers["yellow"], "Yes, blue broke the commentary rules")
+        vote(browsers["yellow"], "yellow", "4")
+    assert told(here) == told(there)

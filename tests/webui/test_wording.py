@@ -62,6 +62,39 @@ def test_everything_that_the_rules_say_is_read_and_said_in_every_language(name):
     assert sorted(text for text in said for code in CODES if translated(text, code) is None) == []
 
 
+def test_what_is_said_of_commentary_is_said_in_every_language():
+    game, state, said = GAMES["icefloe"], GAMES["icefloe"].start(PLAYERS["icefloe"], {}), set()
+    while not state.last_to_move:
+        state = game.play(state, next(iter(game.legal_moves(state))))
+    for heard in (
+        *({"player": player, "vote_value": "3"} for player in PLAYERS["icefloe"]),
+        {"player": "red", "objects_to": "red"},
+        {"player": "red", "breach": True},
+        {"player": "red", "objects_to": "blue"},
+        {"player": "red", "objects_to": "black"},
+        {"player": "blue", "breach": True},
+        {"player": "red", "breach": True},
+        {"player": "black", "breach": False},
+        {"player": "red", "breach": False},
+        {"player": "black", "objects_to": "red"},
+        {"player": "black", "breach": False},
+        {"player": "blue", "breach": True},
+        {"player": "red", "breach": True},
+        {"player": "blue", "objects_to": "black"},
+        {"player": "blue", "breach": False},
+        {"player": "black", "penalty": True},
+    ):
+        verdict = game.hear(state, heard)
+        for move in getattr(verdict, "moves", ()):
+            state = game.play(state, game.parse_move(move))
+        document = game.state_document(state)
+        said |= {verdict.said, document["turn"], document["comments"] or "", *(option.said for option in game.options(state))}
+        for one in document["may_say"]:
+            said |= {one["label"], one["label"].removeprefix(f"{one['said']['player']}: ")}
+    assert state.muted == ("red", "black")
+    assert sorted(text for text in said - {""} for code in CODES if translated(text, code) is None) == []
+
+
 @pytest.mark.parametrize("name", PLAYERS)
 def test_what_is_read_is_what_was_said(name):
     def plain(text: str) -> str:

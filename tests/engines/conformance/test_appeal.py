@@ -62,6 +62,9 @@ def test_the_other_order_of_two_gaps():
         "throw yellow large on: yellow on < blue 20.00",
         "throw yellow large touching: yellow touching < blue 20.00",
         "throw yellow out: blue 20.00",
+        "throw yellow small 21.00: blue 20.00 < yellow 21.00",
+        "throw yellow medium 21.00: blue 20.00 < yellow 21.00",
+        "void",
     ]
     assert [choice.label for choice in offered[:2]] == [
         "Yellow's piece at 21.0 mm is nearer than blue's piece at 20.0 mm",

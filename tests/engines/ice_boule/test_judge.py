@@ -169,3 +169,26 @@ def test_a_table_that_is_not_the_one_before_is_not_used(tables, game):
     game.add(tables.beside("blue", 20.0))
     game.before = tables.seen(tables.target())
     assert game.add(tables.beside("yellow", 30.0, 90)).moves == ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
+
+
+def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(tables, new_game):
+    game = new_game()
+    refused = game.see(tables.target("yellow"))
+    assert isinstance(refused, Refused)
+    assert (refused.code, refused.tried, refused.player) == ("boule.target.colour", ("target yellow",), "blue")
+    assert refused.said == "The target cannot be yellow, a player's colour: it may have any but blue and yellow."
+    lying = game.see(tables.piece("yellow", 0.0, 0.0))
+    assert isinstance(lying, Waiting)
+    assert lying.said.startswith("The target cannot be yellow")
+    assert game.see(tables.target("green")).moves == ("target green",)
+
+
+def test_pieces_left_from_the_last_end_are_no_target(tables, game):
+    """Neither where they lie, nor where somebody who clears the table has moved one: nobody is accused."""
+    game.add(tables.piece("blue", 60.0, 0.0, pose="upright"))
+    game.move("void")
+    left = game.see(game.pieces[1])
+    assert (left.code, left.said) == ("boule.target", "Clear the table; then blue throws the target.")
+    moved = game.see(tables.piece("blue", 120.0, 0.0, pose="upright"))
+    assert isinstance(moved, Waiting)
+    assert moved.said.endswith("Clear the table; then blue throws the target.")

@@ -18,7 +18,13 @@ def test_the_target_leaves_the_play_area(tables, game):
     game.add(tables.beside("blue", 20.0))
     pieces = game.pieces[1:]
     asked = game.see(*pieces, tables.beside("yellow", 9.0, 90))
-    assert asked.choices == (Choice("It left the play area: the end is void", ("void",)), Choice("It is still in play, or is put back", ()))
+    assert asked.choices[0] == Choice("It left the play area: the end is void", ("void",))
+    assert [choice.label for choice in asked.choices[1:-1]] == [
+        "The target is still in play. Yellow is nearest",
+        "The target is still in play. Blue is nearest",
+        "The target is still in play. Yellow and blue are equally near",
+    ]
+    assert asked.choices[-1] == Choice("It is still in play, or is put back", ())
     void = game.see(*pieces, off=[tables.target(x_mm=900.0)])
     assert (void.code, void.moves, void.rests_on) == ("boule.void", ("void",), "ruling ice_boule.4")
     assert void.said == "The green target left the play area. The end is void and is repeated without a score. Blue throws the target next."
@@ -42,6 +48,8 @@ def test_a_missing_piece(tables, game):
     missing = game.see(target, yellow)
     assert isinstance(missing, CannotSee)
     assert missing.said == "Missing in play: blue. If it is hidden, show it; if it was taken away, put it back."
+    assert missing.asks.said == "Missing in play: blue. Was it knocked out by yellow's throw?"
+    assert [choice.moves for choice in missing.asks.choices] == [("throw yellow out: yellow 30.00",), ()], "in time it is asked, and play goes on"
     outside = tables.piece("blue", 900.0, 0.0)
     asked = game.see(target, yellow, off=[outside])
     assert asked.said == "Out of play: blue. Was it knocked out by yellow's throw?"
@@ -95,6 +103,18 @@ def test_pieces_moved_by_hand(tables, game):
     near = game.see(target, tables.beside("blue", 26.0), tables.beside("yellow", 25.9, 180))
     assert near.choices[0].label == "Yellow's throw left the play area; yellow is nearest"
     assert len(near.choices) == 4
+
+
+def test_a_throw_that_knocks_a_piece_of_its_own_colour_off_needs_no_answer(tables, game):
+    """Whether that one left or the one that was thrown: who leads, who throws and what lies there are the same."""
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 90))
+    target, blue, _ = game.pieces
+    verdict = game.see(target, blue, tables.beside("yellow", 10.0, 180), off=[tables.piece("yellow", 900.0, 0.0)])
+    assert isinstance(verdict, Accepted)
+    assert verdict.moves == ("throw yellow out: yellow 10.00 < blue 20.00",)
+    assert game.document["left"] == {"blue": 3, "yellow": 2}
+    assert isinstance(game.see(target, tables.beside("blue", 90.0), *game.pieces[2:]), Ambiguous), "no more lies outside"
 
 
 def test_all_readings_forbidden(tables, new_game):

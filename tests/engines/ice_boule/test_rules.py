@@ -33,7 +33,7 @@ GOOD_STATE = (
         (COLOURS[:11], {}, "players: expected 1 to 10, got 11"),
         (("blue", "blue"), {}, "players: expected each colour once, got 'blue' 2 times"),
         (("blue", "anna"), {}, "players: expected colours"),
-        (("blue",), {"tie": "same"}, "rulings: expected names among sizes, out, repeat, equal, stop, got 'tie'"),
+        (("blue",), {"tie": "same"}, f"rulings: expected names among {', '.join(ruling.name for ruling in RULINGS)}, got 'tie'"),
         (("blue",), {"stop": "yes"}, "rulings.stop: expected may or never, got 'yes'"),
     ],
 )
@@ -93,7 +93,14 @@ def test_text_is_no_move():
 
 def test_the_registry_offers_the_game():
     assert GAMES["ice_boule"].NAME == "ice_boule"
-    assert {ruling.name for ruling in GAMES["ice_boule"].RULINGS} == {"sizes", "out", "repeat", "equal", "stop"}
+
+
+def test_every_ruling_is_an_option_or_listed_with_its_only_value():
+    cited = [ruling.cites for ruling in GAMES["ice_boule"].RULINGS]
+    assert [cite for cite in cited if cite.startswith("ruling ")] == [f"ruling ice_boule.{number}" for number in range(1, 11)]
+    defaults = dict(State.parse(GOOD_STATE).rulings)
+    assert defaults == {ruling.name: ruling.values[0] for ruling in RULINGS}, "a state of an older log has the defaults"
+    assert len({ruling.said for ruling in RULINGS}) == len(RULINGS)
 
 
 def test_a_throw_is_one_thing_or_the_other():

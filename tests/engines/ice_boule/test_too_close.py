@@ -248,3 +248,15 @@ def test_a_piece_behind_one_that_people_said_is_farther_may_be_nearer_all_the_sa
     assert [choice.label for choice in asked.choices] == ["Yellow is nearest", "Blue is nearest", "Yellow and blue are equally near"]
     decided = game.answer(asked, "Blue is nearest")
     assert decided.moves == ("throw blue large 20.15: blue 20.15 < yellow 20.15 < blue 20.20",)
+
+
+def test_a_nudge_that_is_seen_of_no_piece_alone_ends_what_was_decided(tables, game):
+    """They were said to be equally near; the next throw pushed one 1.8 mm away, which is less than each reading may be off."""
+    game.add(tables.beside("blue", 20.0, sigma_mm=0.4))
+    game.answer(game.add(tables.beside("yellow", 20.1, 90, sigma_mm=0.4)), "Blue and yellow are equally near")
+    target, blue, _ = game.pieces
+    nudged = tables.beside("yellow", 18.3, 90, sigma_mm=0.4)
+    verdict = game.see(target, blue, nudged, tables.beside("yellow", 60.0, 180, sigma_mm=0.4))
+    choices = verdict.choices if isinstance(verdict, Ambiguous) else ()
+    leads = [play(game.state, parse_move(choice.moves[0])).leading for choice in choices if choice.moves]
+    assert "yellow" in (leads or [game.document["leading"]])

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from engines import icefloe as game
-from engines.verdict import Accepted, CannotSee, OutOfSync, Waiting
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Waiting
+from table.pieces import load_piece_set
+from table.solids import lying
 from tests.engines.icefloe.test_judge_doubts import line
 
 
@@ -139,3 +141,30 @@ def test_tiles_that_are_not_seen_may_be_there(set_up):
     assert waiting.said.startswith("Missing: ")
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     assert game.judge(state, unseen(table, "CM"), None, table.board).asks is None, "more is amiss"
+
+
+def test_two_acts_that_nobody_saw_in_between_are_asked_about(table):
+    state, pond = table
+    before = pond.seen()
+    first = next(move for move in game.legal_moves(state) if str(move).startswith("AS:") and move.origin != move.target)
+    after = game.play(state, first)
+    then = next(move for move in game.legal_moves(after) if getattr(move, "pyramid", "AS") != "AS" and move.origin != move.target)
+    for move in (first, then):
+        pond.put(move.pyramid, move.target)
+    asked = game.judge(state, pond.seen(), before, pond.board)
+    assert isinstance(asked, Ambiguous)
+    assert (str(first), str(then)) in [choice.moves for choice in asked.choices]
+    assert "Not so: put it right" in [choice.label for choice in asked.choices if not choice.moves]
+
+
+def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
+    state, pond = table
+    before = pond.seen()
+    piece = next(piece for piece in before.pieces if (piece.colour, piece.size) == ("blue", "F"))
+    there = piece.base_mm + pond.board.cell_mm
+    solid = lying(load_piece_set("piecepack")["F"], *there, 90.0)
+    fallen = replace(piece, pose="lying", base_mm=there, heading_deg=90.0, solid=solid)
+    seen = replace(before, pieces=tuple(fallen if one is piece else one for one in before.pieces))
+    waiting = game.judge(state, seen, before, pond.board)
+    assert (type(waiting), waiting.code) == (Waiting, "icefloe.fallen")
+    assert waiting.said.startswith("FA has fallen over: stand it upright where it belongs.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from engines import icefloe as game
 from referee.events import record_document
+from referee.inputs import read_inputs
 
 PLAYERS = ("red", "yellow", "black", "blue")
 
@@ -60,3 +63,33 @@ def stays(session, player):
     """What a player may say of a pyramid that comes back to where it stood."""
     said = session.view()["state"]["may_say"]
     return [one for one in said if one["said"]["player"] == player and "stays" in one["said"]]
+
+
+def test_an_objection_in_a_recorded_game(film, tables, tmp_path):
+    """All that is said of commentary can stand in inputs.jsonl."""
+    state = game.start(PLAYERS, {})
+    table = tables.Table(np.random.default_rng(8), state)
+    film = film("icefloe", PLAYERS, tables.BOARD)
+    for name, place in zip(state.placing_order, sorted(table.tiles), strict=True):
+        table.put(name, place)
+    film.show(table.seen())
+    lines = [
+        {"player": "yellow", "objects_to": "red"},
+        {"player": "yellow", "breach": True},
+        {"player": "black", "breach": False},
+        {"player": "blue", "breach": True},
+        {"player": "blue", "penalty": True},
+        {"player": "red", "breach": True},
+    ]
+    path = tmp_path / "inputs.jsonl"
+    path.write_text("".join(json.dumps({"t_ms": 3000 + 10 * k} | line) + "\n" for k, line in enumerate(lines)))
+    film.inputs = list(read_inputs(path))
+    for _ in range(3):
+        film.show(table.seen())
+    assert film.referee()[1:] == [
+        ("accepted", "icefloe.objection", "yellow", ("object yellow to red",)),
+        ("accepted", "icefloe.penalty", "red", ("breach blue yes",)),
+        ("accepted", "icefloe.penalty", "blue", ("penalty blue",)),
+        ("refused", "icefloe.breach.none", "red", ("breach red yes",)),
+    ]
+    assert film.session.ledger.state.muted == ("red", "blue")

@@ -183,3 +183,16 @@ def test_what_may_be_a_nest_of_a_colour_that_nobody_has_keeps_no_move_from_count
     assert " Held against nobody: what looks like a blue piece at (" in accepted.said
     assert isinstance(moved(), OutOfSync), "it is there for sure"
     assert isinstance(moved(size_probability=0.6, colour_probability=0.6), CannotSee), "it may be of another colour"
+
+
+def test_a_last_layer_may_be_shot_at_once_after_the_drive(at):
+    evening = at("zambonis d3 E 3, e5 SW 1, d1 W 2; to_move yellow; phase move 6")
+    drive = next(move for move in game.legal_moves(evening.state) if str(game.play(evening.state, move).phase) == "fire red")
+    before = evening.table.seen()
+    evening.table.drive("yellow", drive.space, drive.facing)
+    waiting = judge(evening, without(evening, "red"), before)
+    assert isinstance(waiting, Waiting), "the camera may not see the nest"
+    choices = {choice.moves: choice.label for choice in waiting.asks.choices}
+    taken = (str(drive), "fire red", "take red")
+    assert choices[taken].endswith(f"{drive.space}, looking {drive.facing}; then The small red piece was taken off the board")
+    assert choices.keys() == {(str(drive),), taken, ()}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engines.zamboni_wars import State, legal_moves, parse_move, play, reachable, violation
 from engines.zamboni_wars.board import FACINGS, SPACES
-from engines.zamboni_wars.driving import IN_FORCE, breach
+from engines.zamboni_wars.driving import breach, in_force
 from engines.zamboni_wars.moves import Drive
 
 options = st.tuples(st.integers(0, 2**32), st.booleans(), st.booleans())
@@ -29,6 +29,16 @@ def test_every_end_and_no_other(table, option, roll):
     slow = table(*option)
     state = State.parse(slow.state("roll"))
     assert set(map(str, reachable(state, roll))) == named(slow, spent(slow, roll))
+
+
+@given(options, st.integers(1, 6))
+def test_where_points_may_be_left_every_end_with_fewer_counts_too(table, option, roll):
+    slow = table(*option)
+    state = State.parse(slow.state("roll").replace("rulings ", "rulings points=may "))
+    ends = {(slow.space, slow.facing, slow.dice)}.union(*(slow.ends(points) for points in range(1, roll + 1)))
+    assert set(map(str, reachable(state, roll))) == named(slow, ends)
+    moving = State.parse(slow.state(f"move {roll}").replace("rulings ", "rulings points=may "))
+    assert violation(moving, Drive(state.mover.space, state.mover.facing)) is None
 
 
 @given(options, st.integers(1, 6))
@@ -121,4 +131,4 @@ def test_a_one_way_street_into_a_dead_end(roll):
 def test_a_way_that_breaks_no_rule_has_no_breach():
     state = State.parse(f"players yellow blue; zambonis a6 E 3, f1 W 3; to_move yellow; phase move 2; dice -; {BOARD}")
     with pytest.raises(ValueError, match="expected a way that breaks a rule, got b6 c6"):
-        breach(state, reachable(state, 2)[parse_move("c6 E")], IN_FORCE)
+        breach(state, reachable(state, 2)[parse_move("c6 E")], in_force(state))

@@ -56,3 +56,43 @@ def test_dice_drives_and_a_hit(tmp_path, real_table):
         (5500, "zamboni.hit", ("take red",)),
     ]
     assert zambonis["red"] == {"space": "f6", "facing": "S", "layers": 2}
+
+
+def test_who_begins_is_rolled_for_before_the_set_up_is_accepted(tmp_path, real_table):
+    """While it is rolled for the table is no business of the rules; then it is set up, with its picture on record, and who won the roll drives."""
+    players = ("yellow", "red", "blue")
+    table = real_table(game.start(["red", "blue", "yellow"], {}), np.random.default_rng(3))
+    seen = []
+
+    def show():
+        start_ms = 1250 * len(seen)
+        once = table.seen()
+        seen.append([dataclasses.replace(once, at_ms=start_ms + step, hand=step == 1000) for step in range(0, 1250, 250)])
+
+    show()
+    rolls = {"yellow": 2, "red": 5, "blue": 4}
+    heard = [Input(1100 + pips, {"player": player, "die": pips}, "inputs") for player, pips in rolls.items()]
+    heard.sort(key=lambda one: one.at_ms)
+    show()
+    heard.append(Input(2450, {"player": "red", "die": 2}, "inputs"))
+    show()
+    table.drive("red", Space.parse("f4"), "S")
+    show()
+    frames = [frame for second in seen for frame in second]
+    read = iter([Frame(seq, frame.at_ms, np.zeros((24, 32, 3), np.uint8)) for seq, frame in enumerate(frames)])
+    camera = SimpleNamespace(read=lambda: next(read, None), close=lambda: None)
+    with Log(tmp_path / "log.sqlite") as log:
+        started = SessionStarted(game="zamboni_wars", players=players, table={"board": msgspec.to_builtins(table.BOARD)}, begins="roll")
+        session = Session.begin(log, started)
+        Referee(camera, SimpleNamespace(board=table.BOARD), lambda frame, *_: frames[frame.seq], session, inputs=heard).run()
+        records = session.records(1)
+        assert Session.reopen(log, session.id).ledger.state == session.ledger.state
+    assert [(record.event.code, record.event.moves, record.frame) for record in records] == [
+        ("begins.roll", ("begin-roll 1 yellow 2",), False),
+        ("begins.roll", ("begin-roll 1 blue 4",), False),
+        ("begins.roll", ("begin-roll 1 red 5",), False),
+        ("zamboni.start", (), True),
+        ("zamboni.roll", ("roll 2",), False),
+        ("zamboni.move", ("f4 S",), True),
+    ]
+    assert [record.event.player for record in records[-2:]] == ["red", "red"]

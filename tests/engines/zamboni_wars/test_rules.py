@@ -37,7 +37,7 @@ ROLL_OFF = (
         (("yellow", "red"), {}, "two players take opposite coasters (yellow and blue, or red and green), got yellow and red"),
         (("red", "yellow", "blue"), {}, "turns go clockwise round the board: expected red blue yellow, got red yellow blue"),
         (("red", "green"), {"warp": "yes"}, "rulings.warp: expected off or on, got 'yes'"),
-        (("red", "green"), {"range": "5"}, "rulings: expected names among warp, cover, roll_off, fire, got 'range'"),
+        (("red", "green"), {"range": "5"}, "rulings: expected names among reading, arrows, turns, "),
     ],
 )
 def test_a_game_that_cannot_start(players, rulings, expected):
@@ -152,6 +152,8 @@ def test_dice_are_sorted_whatever_way_they_are_written():
 
 def test_the_module_has_the_shape_of_a_game():
     assert zamboni_wars.NAME == "zamboni_wars"
-    assert [ruling.name for ruling in RULINGS] == ["warp", "cover", "roll_off", "fire"]
+    assert [ruling.name for ruling in RULINGS] == [
+        *("reading", "arrows", "turns", "points", "sight", "seats", "warp", "warp_between", "cover", "roll_off", "fire", "cover_three", "stuck")
+    ]
     for name in ("start", "parse_move", "play", "legal_moves", "violation", "outcome", "State", "state_document"):
         assert hasattr(zamboni_wars, name)

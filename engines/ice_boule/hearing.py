@@ -1,0 +1,151 @@
+"""What does not come through the lens: the starting line, sizes said before play, a throw or a target that left the play area, a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar, cast
+
+import msgspec
+
+from engines.errors import InvalidNotation
+from engines.heard import read_heard
+from engines.ice_boule import words
+from engines.ice_boule.moves import Line, LineMarked, Move, Stop, Throw, Void, parse_move
+from engines.ice_boule.ranking import Ranking, rank_layout
+from engines.ice_boule.rules import PLAY, SCORING, SETUP, play, turn, violation
+from engines.ice_boule.state import State
+from engines.ice_boule.throws import TOO_CLOSE, label, orders
+from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refusal
+from engines.words import listed
+from table.documents import shown
+from table.errors import InputError
+
+H = TypeVar("H", Stop, Throw)
+
+
+class StopSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player, alone with pieces left, throws no more."""
+
+    player: str
+    stop: Literal[True]
+
+
+class OutSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's throw left the play area, and moved nothing in it."""
+
+    player: str
+    out: Literal[True]
+
+
+class VoidSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The target left the play area; `player` is whoever says it."""
+
+    player: str
+    void: Literal[True]
+
+
+class SizeSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player chose a size for this end."""
+
+    player: str
+    size: str
+
+
+class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The starting player marked the starting line: true, or the two points in mm between which it runs."""
+
+    player: str
+    line: Literal[True] | tuple[tuple[float, float], tuple[float, float]]
+
+
+Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid
+
+
+def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size` or `line` (docs/FORMATS.md).
+
+    Raises InputError for what is none of these.
+    """
+    heard = cast(Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid))
+    match heard:
+        case StopSaid():
+            return judge_stop(state, heard.player)
+        case OutSaid():
+            return judge_out(state, heard.player)
+        case VoidSaid():
+            return _judge_void(state, heard.player)
+        case SizeSaid():
+            return _judge_size(state, heard)
+        case LineSaid():
+            return _judge_line(state, heard)
+
+
+def judge_stop(state: State, player: str) -> Verdict:
+    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
+    found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
+    if not isinstance(found, Stop):
+        return found
+    said = f"{player.capitalize()} throws no more. {words.follow(play(state, found), player)}"
+    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(found),))
+
+
+def judge_out(state: State, player: str) -> Verdict:
+    """A player says that their throw left the play area, where nobody may see it; all else lies as it lay."""
+    found = _heard(state, Throw(player, None, None, state.layout), lambda ranking: Throw(player, None, None, ranking.layout()))
+    if not isinstance(found, Throw):
+        return found
+    after = play(state, found)
+    rests_on = SCORING if after.end else PLAY
+    return Accepted(code="boule.throw", said=words.throw(state, found, after, None), rests_on=rests_on, player=player, moves=(str(found),))
+
+
+def _judge_void(state: State, player: str) -> Verdict:
+    if player not in state.players:
+        raise InputError(f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}")
+    if wrong := violation(state, Void()):
+        return refusal(wrong, player, (str(Void()),), {})
+    said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
+    return Accepted(code="boule.void", said=said, rests_on="ruling ice_boule.4", player=state.next, moves=(str(Void()),))
+
+
+def _judge_size(state: State, heard: SizeSaid) -> Verdict:
+    move = _readable(f"size {heard.player} {heard.size}", "size")
+    if wrong := violation(state, move):
+        return refusal(wrong, heard.player, (str(move),), {})
+    said = f"{heard.player.capitalize()} throws {heard.size} pieces in this end. {turn(play(state, move))}"
+    return Accepted(code="boule.size", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+
+
+def _judge_line(state: State, heard: LineSaid) -> Verdict:
+    if heard.player != state.starter:
+        return Waiting(code="boule.line", said=f"The starting line is {state.starter}'s to choose.", rests_on=SETUP, player=state.starter)
+    points = () if heard.line is True else heard.line
+    move = _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line") if points else LineMarked()
+    assert isinstance(move, Line | LineMarked)
+    if wrong := violation(state, move):
+        return refusal(wrong, heard.player, (str(move),), {})
+    said = f"The starting line is marked. {turn(play(state, move))}"
+    return Accepted(code="boule.line", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+
+
+def _readable(text: str, key: str) -> Move:
+    """A move made of what was said; raises InputError, which names the key, for what is none."""
+    try:
+        return parse_move(text)
+    except InvalidNotation as error:
+        raise InputError(f"input: {key}: {error}") from error
+
+
+def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
+    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too close to call."""
+    wrong = violation(state, as_it_lies)
+    if wrong is None:
+        return as_it_lies
+    if wrong.code != TOO_CLOSE:
+        return refusal(wrong, as_it_lies.player, (str(as_it_lies),), {})
+    moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
+    if len(moves) == 1:
+        return moves[0]
+    choices = tuple(Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves)
+    said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
+    return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=as_it_lies.player, choices=choices)

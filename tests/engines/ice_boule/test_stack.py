@@ -1,0 +1,160 @@
+"""Stacks on the target: three high, pushed over, hiding the target and each other (rulings ice_boule.9 and ice_boule.10)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.ice_boule import hear, judge
+from engines.verdict import Accepted, Ambiguous, Waiting
+from table.solids import on_top
+from tests.engines.ice_boule.conftest import LOONEY
+
+
+def over(tables, colour, below, index, **changes):
+    """A piece that stands on one that stands on the target."""
+    return replace(tables.on(colour, below, index, **changes), solid=on_top(LOONEY["large"], below.solid, 20.0))
+
+
+def three_high(tables, lower="blue", upper="yellow"):
+    """A target, and two pieces on it."""
+    target = tables.target()
+    on = tables.on(lower, target, 0)
+    return [target, on, over(tables, upper, on, 1)]
+
+
+def begun(tables, new_game, **rulings):
+    game = new_game(**rulings)
+    game.see(tables.target())
+    return game
+
+
+@pytest.mark.parametrize(
+    ("rulings", "layout", "next_player"),
+    [
+        ({}, "blue on = yellow on", "yellow"),
+        ({"equal": "take"}, "blue on = yellow on", "blue"),
+        ({"on_target": "lowest"}, "blue on < yellow touching", "yellow"),
+    ],
+)
+def test_a_stack_of_different_players(tables, new_game, rulings, layout, next_player):
+    """All that stands on the target shares the lead; by the other ruling only the lowest stands there."""
+    game = begun(tables, new_game, **rulings)
+    pieces = three_high(tables)
+    game.see(*pieces[:2])
+    verdict = game.see(*pieces)
+    assert isinstance(verdict, Accepted)
+    assert str(game.state.layout) == layout
+    assert game.document["next"] == next_player
+    assert isinstance(game.see(*pieces), Waiting)
+
+
+def test_two_pieces_of_one_player_on_the_target_are_two_points_each(tables, new_game):
+    game = begun(tables, new_game)
+    pieces = three_high(tables, "blue", "blue")
+    game.see(*pieces[:2])
+    game.state = replace(game.state, thrown=(1, 4))
+    game.see(*pieces)
+    assert str(game.state.layout) == "blue on < blue on"
+    assert hear(game.state, {"player": "blue", "stop": True}).said.startswith("Blue throws no more. The end is over: blue scores 4 points.")
+
+
+@pytest.mark.parametrize(("toppled", "layout"), [("nested", "blue 20.00 < yellow 60.00"), ("always", "blue touching < yellow 60.00")])
+def test_a_piece_that_was_pushed_off_the_target(tables, new_game, toppled, layout):
+    """It is measured where it came free, or touches the target for the rest of the end."""
+    game = begun(tables, new_game, toppled=toppled)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    assert str(game.state.layout) == "blue on"
+    fallen = tables.beside("blue", 20.0)
+    verdict = game.see(game.pieces[0], fallen, tables.beside("yellow", 60.0, 90))
+    assert isinstance(verdict, Accepted)
+    assert str(game.state.layout) == layout
+    assert game.document["leading"] == "blue"
+    again = game.see(game.pieces[0], fallen, *game.pieces[2:], tables.beside("yellow", 9.0, 180))
+    assert isinstance(again, Accepted)
+    assert game.document["leading"] == ("yellow" if toppled == "nested" else "blue"), "wherever it lies"
+
+
+@pytest.mark.parametrize("toppled", ["nested", "always"])
+def test_a_stack_that_was_pushed_over_and_still_nests_touches(tables, new_game, toppled):
+    """Both lie, one in the other: the piece is nearer than one that lies a hair beside the target."""
+    game = begun(tables, new_game, toppled=toppled)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    target = tables.piece("green", 10.0, 0.0)
+    nested = tables.piece("blue", 15.0, 0.0, on=0)
+    verdict = game.see(target, nested, tables.piece("yellow", 10.0, 60.0))
+    assert isinstance(verdict, Accepted)
+    assert str(game.state.layout).startswith("blue touching < yellow ")
+    assert verdict.said.startswith("The target was moved and is measured where it lies.")
+
+
+def test_a_stack_that_hides_the_target_when_it_falls_does_not_stop_play(tables, new_game):
+    """The answers hold the true one, whoever is nearest, and lead on to the end of the end."""
+    game = begun(tables, new_game)
+    game.add(tables.on("blue", game.pieces[0], 0))
+    lying = [tables.piece("blue", 5.0, 0.0), tables.beside("yellow", 40.0, 90)]
+    asked = game.see(*lying)
+    assert asked.code == "boule.target.gone"
+    still = {choice.label: choice for choice in asked.choices if choice.label.startswith("The target is still in play. ")}
+    assert {label.partition(". ")[2] for label in still} == {"Blue is nearest", "Yellow is nearest", "Blue and yellow are equally near"}
+    game.answer(asked, "The target is still in play. Blue is nearest")
+    assert (game.document["leading"], game.document["next"]) == ("blue", "yellow")
+    for bearing_deg in (180, 270, 0):
+        lying.append(tables.beside("yellow", 90.0, bearing_deg))
+        verdict = game.see(*lying)
+        if isinstance(verdict, Ambiguous):
+            game.answer(verdict, next(choice.label for choice in verdict.choices if "Blue is nearest" in choice.label))
+    assert (game.document["leading"], game.document["may_stop"]) == ("blue", True)
+    shown = game.see(tables.piece("green", 0.0, 0.0), *lying, tables.beside("blue", 150.0, 0, 15))
+    assert isinstance(shown, Accepted | Ambiguous), "once it is seen again, it is measured from where it lies"
+
+
+def test_a_target_that_comes_back_to_view_is_measured_from(tables, new_game):
+    """What people said while nobody saw it falls."""
+    game = begun(tables, new_game)
+    game.add(tables.beside("blue", 20.0))
+    lying = [game.pieces[1], tables.beside("yellow", 40.0, 90)]
+    asked = game.see(*lying)
+    game.answer(asked, "The target is still in play. Yellow is nearest")
+    verdict = game.see(tables.target(), *lying, tables.beside("blue", 60.0, 180))
+    assert isinstance(verdict, Accepted)
+    assert verdict.moves == ("throw blue large 60.00: blue 20.00 < yellow 40.00 < blue 60.00",)
+
+
+def test_a_piece_that_hides_the_one_under_it_on_the_target(tables, new_game):
+    """It is asked once; then the lower one is known to be there as long as the upper one lies still."""
+    game = begun(tables, new_game)
+    target = game.pieces[0]
+    game.add(tables.on("blue", target, 0))
+    upper = tables.on("yellow", target, 0)
+    asked = game.see(target, upper)
+    labels = [choice.label for choice in asked.choices[:-1]]
+    assert labels == ["A large piece; knocked out of play: blue", "A large piece; under it on the target: blue"]
+    game.answer(asked, "A large piece; under it on the target: blue")
+    assert str(game.state.layout) == "blue on = yellow on"
+
+
+def test_a_stack_that_hides_all_below_it_is_known_as_long_as_it_lies_still(tables, new_game):
+    game = begun(tables, new_game)
+    pieces = three_high(tables)
+    game.see(*pieces[:2])
+    game.see(*pieces)
+    top = replace(pieces[2], on=None)
+    verdict = game.see(top, tables.beside("yellow", 30.0, 90))
+    assert isinstance(verdict, Accepted)
+    assert verdict.moves == ("throw yellow large 30.00: blue on = yellow on < yellow 30.00",)
+    assert [(piece.colour, piece.on) for piece in verdict.table.pieces] == [("yellow", 3), ("yellow", None), ("green", None), ("blue", 2)]
+
+
+def test_the_true_reading_of_a_fallen_stack_is_always_among_the_answers(tables, new_game):
+    """Wherever the hidden target truly is, who is nearest to it is one of the answers."""
+    chance = np.random.default_rng(5)
+    for _ in range(30):
+        game = begun(tables, new_game)
+        game.add(tables.on("blue", game.pieces[0], 0))
+        fallen = tables.piece("blue", *chance.uniform(-30, 30, 2), heading_deg=float(chance.uniform(0, 360)))
+        thrown = tables.piece("yellow", *(chance.uniform(60, 120, 2) * chance.choice([-1, 1], 2)), heading_deg=float(chance.uniform(0, 360)))
+        asked = judge(game.state, tables.seen(fallen, thrown), game.before)
+        said = {choice.label.partition(". ")[2] for choice in asked.choices if choice.moves}
+        assert said >= {"Blue is nearest", "Yellow is nearest"}
+        assert said & {"Blue and yellow are equally near", "Yellow and blue are equally near"}

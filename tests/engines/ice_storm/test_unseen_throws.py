@@ -1,0 +1,190 @@
+"""Throws that are off the board and out of sight: what they moved can be told, whatever was said first."""
+
+from __future__ import annotations
+
+import dataclasses
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines import ice_storm as game
+from engines.ice_storm.moves import Moved
+from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
+from referee.command import Answer
+from tests.engines.ice_storm.conftest import PLAYERS, thrown
+from tests.engines.ice_storm.test_rules import knocking
+
+THREE = "green1 d2, black1 g7, red1 b7"
+
+
+@pytest.fixture
+def three(table, lie):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 320, 320), "red1": lie("red", 75, 320)}
+    return table
+
+
+def after(state, *moves):
+    for move in moves:
+        state = game.play(state, game.parse_move(move))
+    return state
+
+
+STATE = game.State.parse(thrown(THREE, 3))
+
+
+def moves_of(question):
+    return [choice.moves for choice in question.choices]
+
+
+def test_a_board_that_a_throw_out_of_sight_changed_is_asked_about(three, lie, play):
+    before = three.seen()
+    three.pieces["red1"] = lie("red", 120, 220)
+    told = play(STATE, before)
+    assert isinstance(told, OutOfSync)
+    assert moves_of(told.asks) == [("throw green off: red1 c5",), ()]
+    assert told.asks.said == "Did a throw do that which is off the board?"
+
+
+def test_said_to_be_off_first_and_seen_to_have_moved_pieces_then(three, lie, play):
+    before = three.seen()
+    three.pieces["red1"] = lie("red", 120, 220)
+    state = after(STATE, "throw green off")
+    told = play(state, before)
+    assert isinstance(told, OutOfSync)
+    assert moves_of(told.asks) == [("throw black off: red1 c5",), ("moved green: red1 c5",), ()]
+    assert told.asks.choices[1].label == "Green's throw before, which is off the board, did it"
+    state = after(state, "moved green: red1 c5")
+    assert state.next == "black", "nobody's turn is lost"
+    assert isinstance(play(state, three.seen()), Waiting)
+
+
+def test_a_piece_of_the_next_player_that_it_carried_far_is_no_throw_for_sure(three, lie, play):
+    before = three.seen()
+    three.pieces["black1"] = lie("black", 120, 220)
+    asked = play(after(STATE, "throw green off"), before)
+    assert isinstance(asked, Ambiguous)
+    assert ("moved green: black1 c5",) in moves_of(asked)
+    assert ("throw black c5: black1 off",) in moves_of(asked)
+
+
+def test_what_it_knocked_off_is_the_throwers(three, lie, play):
+    before = three.seen()
+    del three.pieces["red1"]
+    three.beside = [lie("red", 175, -60)]
+    asked = play(after(STATE, "throw green off"), before)
+    assert ("moved green: red1 off",) in moves_of(asked)
+    state = after(STATE, "throw green off", "moved green: red1 off")
+    assert dict(zip(PLAYERS, state.stacks, strict=True)) == {"green": 1, "black": 0, "red": 0}
+    assert isinstance(play(state, three.seen()), Waiting)
+
+
+def test_the_last_throw_of_a_round_too(table, lie, play):
+    table.pieces = {"green1": lie("green", 175, 60), "black1": lie("black", 175, 320), "red1": lie("red", 75, 320)}
+    state = after(game.State.parse(thrown("green1 d2, black1 d7, red1 b7", 14)), "throw red off")
+    assert state.attacker == "green"
+    before = table.seen()
+    table.pieces["red1"] = lie("red", 120, 220)
+    told = play(state, before)
+    assert isinstance(told, OutOfSync)
+    assert moves_of(told.asks) == [("moved red: red1 c5",), ()]
+
+
+def test_once_the_next_throw_is_ruled_nobody_is_asked_about_the_one_before(three, lie, play):
+    state = after(STATE, "throw green off", "throw black g2")
+    three.pieces["black2"] = lie("black", 320, 60)
+    before = three.seen()
+    three.pieces["green1"] = lie("green", 120, 220)
+    assert all("moved" not in move for moves in moves_of(play(state, before).asks) for move in moves)
+    assert game.violation(state, game.parse_move("moved green: red1 c5")).code == "storm.moved.time"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(0, 14))
+def test_told_at_once_or_after_it_comes_to_the_same(seed, count):
+    chance = Random(seed)
+    state = game.start(PLAYERS, {"low": chance.choice(["again", "undone"])})
+    for _ in range(count):
+        state = game.play(state, knocking(state, chance))
+    throw = dataclasses.replace(knocking(state, chance), place=None)
+    at_once = game.play(state, throw)
+    if throw.changes and not at_once.round_over:
+        later = game.play(state, dataclasses.replace(throw, changes=()))
+        if later.round_over:
+            return
+        later = game.play(later, Moved(throw.player, throw.changes))
+        low = game.parse_move(f"low {throw.player}")
+        assert later == at_once
+        assert game.play(later, low) == game.play(at_once, low)
+        assert game.parse_move(str(Moved(throw.player, throw.changes))) == Moved(throw.player, throw.changes)
+
+
+def leave_alone(film, seen, ms=8000):
+    """A table that nobody touches."""
+    for _ in range(0, ms, 250):
+        film.left.append(dataclasses.replace(seen, at_ms=film.at_ms))
+        film.at_ms += 250
+
+
+@pytest.mark.parametrize("colour", ["red", "black"])
+def test_the_whole_referee_asks_and_goes_on(film, tables, colour):
+    table = tables.Table(np.random.default_rng(8))
+    film = film("ice_storm", PLAYERS, table.board)
+    film.show(table.seen())
+    for name, x_mm, y_mm in (("green1", 175, 60), ("black1", 320, 320), ("red1", 75, 320)):
+        table.pieces[name] = tables.Thrown(name[:-1], x_mm, y_mm, 90.0, "lying")
+        film.show(table.seen())
+    film.referee()
+    film.say(player="green", off=True)
+    table.pieces[f"{colour}1"] = tables.Thrown(colour, 120, 220, 90.0, "lying")
+    leave_alone(film, table.seen())
+    film.referee()
+    question = film.session.ledger.question
+    assert question is not None
+    label = next(choice.label for choice in question.event.choices if choice.moves and choice.moves[0].startswith("moved"))
+    film.session.command(Answer(question=question.seq, label=label, decided_by="the players"))
+    assert film.session.view()["state"]["pieces"][f"{colour}1"] == "c5"
+    table.pieces["black2"] = tables.Thrown("black", 320, 60, 90.0, "lying")
+    film.show(table.seen())
+    assert [verdict[:2] for verdict in film.referee()] == [("accepted", "storm.throw")]
+
+
+def test_a_hand_that_was_too_low_before_the_first_throw_of_a_round_stays_in_the_record(play, table, lie):
+    """The state with it prints and reads back: the session goes on after a power cut."""
+    over = game.State.parse(thrown("green1 d2", 15))
+    assert over.round_over
+    low = after(over, "low black")
+    assert game.State.parse(str(low)) == low
+    assert (low.next, game.outcome(low)) == ("black", None)
+    table.pieces["black1"] = lie("black", 320, 320)
+    refused = play(low)
+    assert isinstance(refused, Refused)
+    again = after(low, *refused.stands)
+    assert (again.next, again.void) == ("black", False)
+    accepted = play(again)
+    assert isinstance(accepted, Accepted)
+    assert after(again, *accepted.moves).round == 2
+
+
+def test_a_piece_of_another_size_that_was_left_lying_is_named_beside_the_right_one(three, lie, play):
+    odd = dataclasses.replace(lie("green", 225, 220).piece(), size="medium")
+    before = three.seen()
+    three.pieces["green2"] = lie("green", 320, 60)
+    refused = play(STATE, before, odd)
+    assert (refused.code, refused.stands) == ("storm.throw.size", ())
+    assert refused.said == "A green piece on e5 is medium, and the others are small. Take away what is of another size."
+    assert play(STATE, before).moves == ("throw green g2",)
+
+
+def test_a_throw_that_leaned_or_did_not_can_be_put_right_by_people(three, play):
+    offered = game.alternatives(STATE, ("throw green c5: red1 off",))
+    assert ("void green: red1 off",) in [choice.moves for choice in offered[:5]]
+    assert all("void" not in choice.moves[0] for choice in game.alternatives(game.start(PLAYERS, {}), ("throw green c5",))), "nothing to lean on"
+    on_green = three.leaning("green")
+    refused = play(STATE, three.seen(), dataclasses.replace(on_green, pose_probability=1.0))
+    assert (refused.code, refused.stands) == ("storm.throw.leaning", ())
+    ((said, move),) = refused.evidence["may_be"].items()
+    assert said.startswith("Green's piece lies on the board")
+    assert game.violation(STATE, game.parse_move(move)) is None
