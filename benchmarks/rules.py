@@ -18,7 +18,7 @@ it a sentence:
     '''
 
 Levels: `engine` is the rules alone; `judge` hand-made observations, or words, to the judge;
-`referee` the whole loop, with a simulated camera or with observations in its place.  Under a level
+`referee` a session, with a simulated camera or with observations in its place.  Under a level
 stand the names of tests, or a text: why that level cannot hold the sentence.  `at_table` is a
 script of what happens at a table (`tests/rules/scripts.py`), which is played to the judge and to
 the whole referee, and holds at both levels.  A sentence that no program can hold has `beyond`, the
@@ -67,8 +67,8 @@ in `tests/rules/`. Three levels:
 
 - **engine**: the rules alone, asked in notation;
 - **judge**: the judge, told what lies on the table by observations made by hand, or told in words;
-- **referee**: the whole loop, settling, judge, log and questions, with a simulated camera or with
-  observations in its place.
+- **referee**: a session: the loop with settling, judge, log and questions, with a simulated camera
+  or with observations in its place; where nothing is to be seen, what people say at the panel.
 
 "its script" is a table in `tests/rules/GAME.toml`, played to the judge and to the whole referee. An
 **empty** cell is a sentence that no test holds at that level yet. A text in a cell says why that

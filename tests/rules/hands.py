@@ -17,6 +17,8 @@ import numpy as np
 from engines import GAMES
 from engines.ice_storm.place import Place
 from table.boards import Chessboard, Open
+from table.solids import on_top
+from tests.engines.ice_boule.conftest import LOONEY
 from tests.engines.ice_boule.conftest import Tables as BouleTables
 from tests.engines.ice_storm.conftest import Table as StormTable
 from tests.engines.ice_storm.conftest import Thrown
@@ -208,10 +210,10 @@ class StormHands(Hands):
 
 
 class BouleHands(Hands):
-    """`target green [at X Y]`; `blue 20 90`: a piece 20 mm from the target's side at 90 degrees,
-    further along with a third number; a size after the colour (`blue small 20 90`); `blue on`: on
-    the target; `blue out`; `move 1 blue 30 90`: the first piece after the target lies there now;
-    `out 1`; `clear`.
+    """`target green`, `target green at X Y` or `target green lying X Y`; `blue 20 90`: a piece 20
+    mm from the target's side at 90 degrees, further along with a third number; a size after the
+    colour (`blue small 20 90`); `blue on`: on the target; `blue out`; `move 1 blue 30 90`: the
+    first piece after the target lies there now; `out 1`; `clear`.
     """
 
     def __init__(self, words):
@@ -223,6 +225,8 @@ class BouleHands(Hands):
         match words.split():
             case ["target", colour, "at", x, y]:
                 self.pieces[:1] = [BouleTables.target(colour, x_mm=float(x), y_mm=float(y))]
+            case ["target", colour, "lying", x, y]:
+                self.pieces[:1] = [BouleTables.piece(colour, float(x), float(y))]
             case ["target", colour]:
                 self.pieces = [BouleTables.target(colour)]
             case ["move", number, *how]:
@@ -239,8 +243,16 @@ class BouleHands(Hands):
     def _piece(self, colour, *how):
         size = how[0] if how[0] in ("small", "medium", "large") else "large"
         how = [word for word in how if word != size]
-        if how == ["on"]:
-            return BouleTables.on(colour, self.pieces[0], 0, size)
+        match how:
+            case ["on"]:
+                return BouleTables.on(colour, self.pieces[0], 0, size)
+            case ["over", number]:
+                below = self.pieces[int(number)]
+                solid = on_top(LOONEY[size], below.solid, 20.0)
+                return replace(BouleTables.on(colour, below, int(number), size), solid=solid)
+            case ["at", x_mm, y_mm, *nested]:
+                at_mm = float(x_mm), float(y_mm)
+                return BouleTables.piece(colour, *at_mm, size=size, on=0 if nested else None)
         gap_mm, bearing_deg, *along_mm = map(float, how)
         return BouleTables.beside(colour, gap_mm, bearing_deg, *along_mm, size=size)
 
