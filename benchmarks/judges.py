@@ -39,13 +39,14 @@ lies on the table. Dice are not read here, so people type what they show; rolls 
 
 Told of everything as it truly lies, though with the ± of an ordinary camera, for without it nothing in Ice Boule would be too close to call.
 
-| game | games | to the end | lawful acts | as expected | asked: needed | not needed | otherwise | planted | as expected | otherwise \
+| game | games | to the end | lawful acts | as expected | asked: needed | not needed | otherwise | planted | as expected | asked | otherwise \
 | wrong scores | errors |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 {true}
 
 A question is needed if two of its answers differ in what follows now: in Ice Boule in who leads, who throws next, the score or who wins, elsewhere
-in anything. What is asked and not needed is {unneeded} of the acts of Ice Boule.
+in anything. What is asked and not needed is {unneeded} of the acts of Ice Boule. A planted act is asked about where two lawful acts in one look
+would leave the same table: a tile that slides two spaces at once may have been slid by one player and then by the next.
 
 {otherwise}
 
@@ -87,7 +88,8 @@ def true_row(game: str, found: Sequence[Game]) -> str:
         *(game, len(found), sum(one.over for one in found)),
         *(lawful.total(), share(lawful), lawful["asked"] - unneeded(found), unneeded(found)),
         lawful.total() - lawful["right"] - lawful["asked"],
-        *(planted.total(), share(planted), planted.total() - planted["right"]),
+        *(planted.total(), share(planted), planted["asked"]),
+        planted.total() - planted["right"] - planted["asked"],
         *(sum(one.over and one.scores != one.recorded for one in found), sum(bool(one.failed) for one in found)),
     ]
     return f"| {' | '.join(map(str, cells))} |"

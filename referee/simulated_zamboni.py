@@ -12,7 +12,7 @@ from engines import zamboni_wars as engine
 from engines.zamboni_wars.board import FACINGS, SPACES, Space
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import Drive, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, RollOff
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni
 from referee.simulated_games import Act, Bodies, without
 from table.boards import Coasters
@@ -88,7 +88,7 @@ class ZamboniPlay:
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
         every = [self._two_driven, self._stripped, self._armoured]
-        if state.dice:
+        if state.dice and not isinstance(state.phase, RollOff):  # while they are rolled for, cover dice may lie anywhere
             every += [self._carried]
         if isinstance(state.phase, Moving):
             every += [self._wrong_drive, self._others_drive]
