@@ -1,4 +1,6 @@
-"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level it is said to hold."""
+"""Which doors of Rinkside a test goes through: a pytest plugin, so that a test holds at the level
+it is said to hold.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ import pytest
 
 import engines.ice_boule.measure
 import engines.ice_storm.touches
+import engines.who_begins
 from engines import GAMES
 from referee.loop import Referee
+from referee.session import Session
 
-NEEDS = {"engine": "the rules", "judge": "a judge", "referee": "the loop"}
+NEEDS = {"engine": "the rules", "judge": "a judge", "referee": "a session"}
 """By level, what a test must have asked."""
 JUDGES = ("judge", "hear", "judge_answer", "set_up", "measurement")
 """Of every game: what turns observations, boards and words into the game's terms."""
@@ -21,23 +25,31 @@ MEASURING = (
     (engines.ice_boule.measure, "measure"),
     (engines.ice_storm.touches, "touches"),
     (engines.ice_storm.touches, "check_setup"),
+    (engines.who_begins.RolledFirst, "hear"),
 )
-"""What judges measure with, which tests ask too."""
+"""What judges measure and hear with, which tests ask too."""
+SESSIONS = ((Referee, "run"), (Session, "command"), (Session, "view"))
+"""The loop, and what people do and see at the panel."""
 
 
 class Doors:
     """What came of each test, by id, and whether it asked a judge or ran the loop.
 
-    The doors are watched from before any test is imported: tests keep the functions that they import.
+    The doors are watched from before any test is imported: tests keep the functions that they
+    import.
     """
 
     def __init__(self) -> None:
         self.came: dict[str, str] = {}
         self._through: dict[str, set[str]] = {}
         self._now: set[str] = set()
-        for place, name in (*((game, name) for game in GAMES.values() for name in JUDGES), *MEASURING):
+        for place, name in (
+            *((game, name) for game in GAMES.values() for name in JUDGES),
+            *MEASURING,
+        ):
             setattr(place, name, self._watched(getattr(place, name), "judge"))
-        Referee.run = self._watched(Referee.run, "referee")  # type: ignore[method-assign]
+        for place, name in SESSIONS:
+            setattr(place, name, self._watched(getattr(place, name), "referee"))
 
     def went_through(self, test: str, level: str) -> bool:
         """Did a test ask what its level needs?"""

@@ -1,7 +1,8 @@
-"""Hands at the table of each game: they do what a script says, in the game's own notation, and a camera reads what lies there.
+"""Hands at the table of each game: they do what a script says, in the game's own notation, and a
+camera reads what lies there.
 
-A game's hands have `state`, where the script begins; `board`; `act(words)`, which does something on the table; `seen()`, what is
-read of it; and `kept()` and `back(kept)`, to put it back as it was.
+A game's hands have `state`, where the script begins; `board`; `act(words)`, which does something on
+the table; `seen()`, what is read of it; and `kept()` and `back(kept)`, to put it back as it was.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import numpy as np
 from engines import GAMES
 from engines.ice_storm.place import Place
 from table.boards import Chessboard, Open
+from table.solids import on_top
+from tests.engines.ice_boule.conftest import LOONEY
 from tests.engines.ice_boule.conftest import Tables as BouleTables
 from tests.engines.ice_storm.conftest import Table as StormTable
 from tests.engines.ice_storm.conftest import Thrown
@@ -31,7 +34,8 @@ def fields(line):
 
 
 def begun(game, words, seats):
-    """A state that differs from the first one of `seats` in some fields (`to_move yellow; phase roll`), rulings one by one.
+    """A state that differs from the first one of `seats` in some fields (`to_move yellow; phase
+    roll`), rulings one by one.
 
     With `players ...`, and perhaps `rulings ...`, alone it is a game's first state.
     """
@@ -63,7 +67,9 @@ class Hands:
 
 
 class IcebreakerHands(Hands):
-    """`A1-B2`: a ship goes there and takes the ice; `A1-B2 beside`: leaves it; `take C3`: takes ice; `lift A1`; `ice C3`: lays some."""
+    """`A1-B2`: a ship goes there and takes the ice; `A1-B2 beside`: leaves it; `take C3`: takes
+    ice; `lift A1`; `ice C3`: lays some.
+    """
 
     def __init__(self, words):
         self.state = begun("icebreaker", words, "red black")
@@ -83,8 +89,8 @@ class IcebreakerHands(Hands):
 
 
 class ZamboniHands(Hands):
-    """`yellow c6 E`: a nest is driven there; `yellow at 85 186 60`: in mm, looking so many degrees; `take red [2]`: layers come off;
-    `lift red`; `push b2 a2`: a cover die goes there.
+    """`yellow c6 E`: a nest is driven there; `yellow at 85 186 60`: in mm, looking so many degrees;
+    `take red [2]`: layers come off; `lift red`; `push b2 a2`: a cover die goes there.
     """
 
     def __init__(self, words):
@@ -106,18 +112,29 @@ class ZamboniHands(Hands):
             case ["push", here, there]:
                 self.table.push(space(here), space(there))
             case [player, "at", x_mm, y_mm, heading_deg]:
-                self.table.nests[player] = (np.array([float(x_mm), float(y_mm)]), float(heading_deg), self.table.nests[player][2])
+                self.table.nests[player] = (
+                    np.array([float(x_mm), float(y_mm)]),
+                    float(heading_deg),
+                    self.table.nests[player][2],
+                )
             case [player, there, facing]:
                 layers = self.table.nests[player][2]
-                self.table.nests[player] = (*self.table.place(space(there), facing, mm=2, deg=2), layers)
+                self.table.nests[player] = (
+                    *self.table.place(space(there), facing, mm=2, deg=2),
+                    layers,
+                )
 
 
 @cache
 def lies_on(colour, text):
     """A piece that lies clearly as a place says (`b3-b4>b4`)."""
     place = Place.parse(text)
-    middles = {square: 50.0 * (np.array([square.file, square.rank]) + 0.5) for square in place.squares}
-    about = np.mean([np.min([*middles.values()], axis=0), np.max([*middles.values()], axis=0)], axis=0)
+    middles = {
+        square: 50.0 * (np.array([square.file, square.rank]) + 0.5) for square in place.squares
+    }
+    about = np.mean(
+        [np.min([*middles.values()], axis=0), np.max([*middles.values()], axis=0)], axis=0
+    )
     pose = "lying" if place.tips else "upright"
     steps = sorted(product(np.arange(-20, 21, 2.0), repeat=2), key=lambda step: np.hypot(*step))
     for heading_deg, (dx, dy) in product(range(0, 360, 45) if place.tips else (0,), steps):
@@ -130,9 +147,11 @@ def lies_on(colour, text):
 
 
 class StormHands(Hands):
-    """`throw red b3`, `throw red at 200 26.5 270` (mm, and where its tip points), `throw red exactly at ...` (read more precisely),
-    `throw red off`, `throw red leaning`; `knock red1 c4` or `knock red1 off`; `take red1`; `pick up` what leans; `clear`.  A table that
-    begins with `; squares 27` has squares of so many mm.  What was thrown is `red@b3`, what lay there before `red1`.
+    """`throw red b3`, `throw red at 200 26.5 270` (mm, and where its tip points), `throw red
+    exactly at ...` (read more precisely), `throw red off`, `throw red leaning`; `knock red1 c4` or
+    `knock red1 off`; `take red1`; `pick up` what leans; `clear`.  A table that begins with `;
+    squares 27` has squares of so many mm.  What was thrown is `red@b3`, what lay there before
+    `red1`.
     """
 
     SURER = 1 / 36
@@ -140,8 +159,13 @@ class StormHands(Hands):
     def __init__(self, words):
         words, _, square_mm = words.partition("; squares ")
         self.state = begun("ice_storm", words, "green black red")
-        self.table, self.board = StormTable(np.random.default_rng(5)), Chessboard(square_mm=float(square_mm or 50))
-        self.table.pieces = {piece.name: lies_on(piece.colour, str(piece.place)) for piece in self.state.pieces}
+        self.table, self.board = (
+            StormTable(np.random.default_rng(5)),
+            Chessboard(square_mm=float(square_mm or 50)),
+        )
+        self.table.pieces = {
+            piece.name: lies_on(piece.colour, str(piece.place)) for piece in self.state.pieces
+        }
         self.leans, self.exact = [], False
 
     def act(self, words):
@@ -177,13 +201,19 @@ class StormHands(Hands):
         seen = self.table.seen(*self.leans)
         if not self.exact:
             return seen
-        return replace(seen, pieces=tuple(replace(piece, covariance=piece.covariance * self.SURER) for piece in seen.pieces))
+        return replace(
+            seen,
+            pieces=tuple(
+                replace(piece, covariance=piece.covariance * self.SURER) for piece in seen.pieces
+            ),
+        )
 
 
 class BouleHands(Hands):
-    """`target green [at X Y]`; `blue 20 90`: a piece 20 mm from the target's side at 90 degrees, further along with a third number;
-    a size after the colour (`blue small 20 90`); `blue on`: on the target; `blue out`; `move 1 blue 30 90`: the first piece after the
-    target lies there now; `out 1`; `clear`.
+    """`target green`, `target green at X Y` or `target green lying X Y`; `blue 20 90`: a piece 20
+    mm from the target's side at 90 degrees, further along with a third number; a size after the
+    colour (`blue small 20 90`); `blue on`: on the target; `blue out`; `move 1 blue 30 90`: the
+    first piece after the target lies there now; `out 1`; `clear`.
     """
 
     def __init__(self, words):
@@ -195,6 +225,8 @@ class BouleHands(Hands):
         match words.split():
             case ["target", colour, "at", x, y]:
                 self.pieces[:1] = [BouleTables.target(colour, x_mm=float(x), y_mm=float(y))]
+            case ["target", colour, "lying", x, y]:
+                self.pieces[:1] = [BouleTables.piece(colour, float(x), float(y))]
             case ["target", colour]:
                 self.pieces = [BouleTables.target(colour)]
             case ["move", number, *how]:
@@ -211,8 +243,16 @@ class BouleHands(Hands):
     def _piece(self, colour, *how):
         size = how[0] if how[0] in ("small", "medium", "large") else "large"
         how = [word for word in how if word != size]
-        if how == ["on"]:
-            return BouleTables.on(colour, self.pieces[0], 0, size)
+        match how:
+            case ["on"]:
+                return BouleTables.on(colour, self.pieces[0], 0, size)
+            case ["over", number]:
+                below = self.pieces[int(number)]
+                solid = on_top(LOONEY[size], below.solid, 20.0)
+                return replace(BouleTables.on(colour, below, int(number), size), solid=solid)
+            case ["at", x_mm, y_mm, *nested]:
+                at_mm = float(x_mm), float(y_mm)
+                return BouleTables.piece(colour, *at_mm, size=size, on=0 if nested else None)
         gap_mm, bearing_deg, *along_mm = map(float, how)
         return BouleTables.beside(colour, gap_mm, bearing_deg, *along_mm, size=size)
 
@@ -230,7 +270,9 @@ class BouleHands(Hands):
 
 
 class FloeHands(Hands):
-    """`AS b2`: a pyramid goes there; `slide a1 b1`; `sink b1`: a tile goes with all on it; `take AS`; `place all`: the set is laid out."""
+    """`AS b2`: a pyramid goes there; `slide a1 b1`; `sink b1`: a tile goes with all on it; `take
+    AS`; `place all`: the set is laid out.
+    """
 
     def __init__(self, words):
         words = words if "phase" not in words or "mover" in words else f"{words}; mover -"
@@ -249,7 +291,9 @@ class FloeHands(Hands):
             case ["take", name]:
                 del self.table.stood[name]
             case ["place", "all"]:
-                for name, place in zip(self.state.placing_order, sorted(self.table.tiles), strict=False):
+                for name, place in zip(
+                    self.state.placing_order, sorted(self.table.tiles), strict=False
+                ):
                     self.table.put(name, place)
             case [name, place]:
                 self.table.put(name, place)

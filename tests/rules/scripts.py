@@ -1,15 +1,19 @@
-"""Scripts of what happens at a table, and what the referee must make of it; they stand in `GAME.toml` under `at_table`.
+"""Scripts of what happens at a table, and what the referee must make of it; they stand in
+`GAME.toml` under `at_table`.
 
-A line that begins a table: `state FIELDS` or `players NAMES`, as `tests/rules/hands.py` reads it.  Then, line by line:
+A line that begins a table: `state FIELDS` or `players NAMES`, as `tests/rules/hands.py` reads it.
+Then, line by line:
 
 - `unset`, as the first: nobody has looked at the table before what follows is done;
 - `lay ACT`: an act of the hands before anybody looks;
-- an act of the hands, also in `hands.py`; `back`: everything is put where it lay at the last verdict that counts; `look`: nobody
-  does anything, and the table is looked at again;
-- `say NAME=VALUE ...`: what the panel or a microphone hears; `answer BEGINNING`: the answer to the open question that begins so;
-- `-> KIND CODE: MOVES`: what comes of the table as it lies now, or of what was just said.  Kinds: `accepted`, `refused`,
-  `out_of_sync`, `cannot_see`, `noted`, `waiting` (nothing is said), `uncounted` (nothing counts, whatever is said, and nobody is
-  blamed), and `asked`, where the moves of each answer follow, ` / ` between answers and `-` for none.  Moves are separated by ` + `;
+- an act of the hands, also in `hands.py`; `back`: everything is put where it lay at the last
+  verdict that counts; `look`: nobody does anything, and the table is looked at again;
+- `say NAME=VALUE ...`: what the panel or a microphone hears; `answer BEGINNING`: the answer to the
+  open question that begins so;
+- `-> KIND CODE: MOVES`: what comes of the table as it lies now, or of what was just said.  Kinds:
+  `accepted`, `refused`, `out_of_sync`, `cannot_see`, `noted`, `waiting` (nothing is said),
+  `uncounted` (nothing counts, whatever is said, and nobody is blamed), and `asked`, where the moves
+  of each answer follow, ` / ` between answers and `-` for none.  Moves are separated by ` + `;
   without `: ` they are left open;
 - `rests TEXT`: what the verdict rests on has this in it; `said TEXT`: so has its sentence;
 - `is KEY=VALUE ...`: what the state document says now, lists with commas.
@@ -24,7 +28,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Came:
-    """What came of a table or of what was said: kind, code, the moves (of each answer, where people are asked), and the words."""
+    """What came of a table or of what was said: kind, code, the moves (of each answer, where people
+    are asked), and the words.
+    """
 
     kind: str
     code: str = ""
@@ -61,7 +67,10 @@ NUMBERS = ("die", "coin")
 def said(words):
     """What `player=red die=4` tells."""
     pairs = (pair.split("=", 1) for pair in shlex.split(words))
-    return {name: json.loads(value) if name in NUMBERS or value in ("true", "false", "null") else value for name, value in pairs}
+    return {
+        name: json.loads(value) if name in NUMBERS or value in ("true", "false", "null") else value
+        for name, value in pairs
+    }
 
 
 def written(moves):

@@ -1,4 +1,6 @@
-"""Every sentence of the rules that has a script of what happens at a table: by the judge alone, and through the whole referee."""
+"""Every sentence of the rules that has a script of what happens at a table: by the judge alone, and
+through the whole referee.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,36 @@ from referee.loop import Referee
 from referee.session import Session
 from table.errors import InputError
 from tests.rules.hands import HANDS
-from tests.rules.scripts import CHECKS, NOTHING, Came, begins, check, choices_written, said, tables, written
+from tests.rules.scripts import (
+    CHECKS,
+    NOTHING,
+    Came,
+    begins,
+    check,
+    choices_written,
+    said,
+    tables,
+    written,
+)
 from vision.frame import Frame
 
-SCRIPTS = [pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table]
-KINDS = {Accepted: "accepted", Refused: "refused", OutOfSync: "out_of_sync", CannotSee: "cannot_see", Noted: "noted"}
+SCRIPTS = [
+    pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table
+]
+KINDS = {
+    Accepted: "accepted",
+    Refused: "refused",
+    OutOfSync: "out_of_sync",
+    CannotSee: "cannot_see",
+    Noted: "noted",
+}
 PERIOD_MS = 250
 
 
 class Judged:
-    """The judge alone, told what lies on the table; what it accepts is played, as the referee does."""
+    """The judge alone, told what lies on the table; what it accepts is played, as the referee
+    does.
+    """
 
     def __init__(self, game, first):
         self.game, self.hands = GAMES[game], HANDS[game](begins(first))
@@ -52,7 +74,9 @@ class Judged:
 
     def answer(self, beginning):
         verdict, seen = self.asked
-        (label,) = (choice.label for choice in verdict.choices if choice.label.startswith(beginning))
+        (label,) = (
+            choice.label for choice in verdict.choices if choice.label.startswith(beginning)
+        )
         return self._take(self.game.judge_answer(verdict, label), seen)
 
     @property
@@ -65,18 +89,32 @@ class Judged:
                 return NOTHING
             case Ambiguous():
                 self.asked = verdict, verdict.table or seen
-                return Came("asked", verdict.code, choices_written(verdict.choices), verdict.rests_on, verdict.said)
+                return Came(
+                    "asked",
+                    verdict.code,
+                    choices_written(verdict.choices),
+                    verdict.rests_on,
+                    verdict.said,
+                )
         counts = verdict.stands if isinstance(verdict, Refused) else getattr(verdict, "moves", ())
         for text in counts:
             self.state = self.game.play(self.state, self.game.parse_move(text))
         if seen and (counts or isinstance(verdict, Accepted)):
             self.before = verdict.table or seen
         tried = written(getattr(verdict, "moves", None) or getattr(verdict, "tried", ()))
-        return Came(KINDS[type(verdict)], verdict.code, tried, verdict.rests_on, " ".join((verdict.said, *getattr(verdict, "differences", ()))))
+        return Came(
+            KINDS[type(verdict)],
+            verdict.code,
+            tried,
+            verdict.rests_on,
+            " ".join((verdict.said, *getattr(verdict, "differences", ()))),
+        )
 
 
 def begun_at(game, state):
-    """An engine whose games begin in a state, laid out as it says; everything else is the engine's own."""
+    """An engine whose games begin in a state, laid out as it says; everything else is the engine's
+    own.
+    """
     engine = GAMES[game]
     names = {name: getattr(engine, name) for name in engine.__all__}
 
@@ -85,11 +123,16 @@ def begun_at(game, state):
             return Accepted(code="laid_out", said="It lies as the script begins.", moves=())
         return engine.judge(now, seen, before, board)
 
-    return SimpleNamespace(**names | {"set_up": lambda *_: state, "judge": judge, "hear": lambda *given: engine.hear(*given)})
+    return SimpleNamespace(
+        **names
+        | {"set_up": lambda *_: state, "judge": judge, "hear": lambda *given: engine.hear(*given)}
+    )
 
 
 class Refereed:
-    """The whole loop: frames with hands between them, settling, the judge, the session and its log."""
+    """The whole loop: frames with hands between them, settling, the judge, the session and its
+    log.
+    """
 
     def __init__(self, game, first, path):
         self.hands, self.log = HANDS[game](begins(first)), Log(path)
@@ -97,7 +140,9 @@ class Refereed:
         games = {game: begun_at(game, state) if later else GAMES[game]}
         board = msgspec.to_builtins(self.hands.board)
         rulings = {} if later else dict(GAMES[game].state_document(state)["rulings"])
-        started = events.SessionStarted(game=game, players=state.players, rulings=rulings, table={"board": board})
+        started = events.SessionStarted(
+            game=game, players=state.players, rulings=rulings, table={"board": board}
+        )
         self.session = Session.begin(self.log, started, games=games)
         self.at_ms, self.shown, self.told = 0, [], self.session.ledger.seq
 
@@ -114,22 +159,38 @@ class Refereed:
         return self.shown[frame.seq]
 
     def came(self):
-        """What was said since this was asked last: one thing, or rulings one after the other that all count."""
+        """What was said since this was asked last: one thing, or rulings one after the other that
+        all count.
+        """
         records = [record.event for record in self.session.records(self.told)]
         self.told = self.session.ledger.seq
-        found = [event for event in records if isinstance(event, events.Ruled | events.Asked | events.Noted | events.Answered)]
+        found = [
+            event
+            for event in records
+            if isinstance(event, events.Ruled | events.Asked | events.Noted | events.Answered)
+        ]
         if not found:
             return NOTHING
         *earlier, last = found
-        assert all(isinstance(event, events.Ruled) and event.verdict == "accepted" for event in earlier), found
+        assert all(
+            isinstance(event, events.Ruled) and event.verdict == "accepted" for event in earlier
+        ), found
         match last:
             case events.Asked() as asked:
-                return Came("asked", asked.code, choices_written(asked.choices), asked.rests_on, asked.said)
+                return Came(
+                    "asked", asked.code, choices_written(asked.choices), asked.rests_on, asked.said
+                )
             case events.Answered() as answered:
                 return Came("accepted", "", written(answered.moves), "", answered.said)
             case event:
                 moves = written([move for each in found for move in each.moves])
-                return Came(getattr(event, "verdict", "noted"), event.code, moves, event.rests_on, event.said)
+                return Came(
+                    getattr(event, "verdict", "noted"),
+                    event.code,
+                    moves,
+                    event.rests_on,
+                    event.said,
+                )
 
     def hear(self, words):
         with suppress(InputError):  # what the game has no use for now
@@ -138,7 +199,9 @@ class Refereed:
 
     def answer(self, beginning):
         question = self.session.ledger.question
-        (label,) = (choice.label for choice in question.event.choices if choice.label.startswith(beginning))
+        (label,) = (
+            choice.label for choice in question.event.choices if choice.label.startswith(beginning)
+        )
         self.session.command(Answer(question=question.seq, label=label))
         return self.came()
 
@@ -148,7 +211,9 @@ class Refereed:
 
 
 class Played:
-    """A script as it is played; `unset` as its first line: the table is not looked at before the first act."""
+    """A script as it is played; `unset` as its first line: the table is not looked at before the
+    first act.
+    """
 
     def __init__(self, at, lines):
         self.at, self.laid_out = at, lines[0] != "unset"
@@ -195,7 +260,9 @@ def test_judge(game, script):
 
 
 def shots(at, script):
-    """The frames that a camera takes while a script is played; what comes of them is checked before the next one is taken."""
+    """The frames that a camera takes while a script is played; what comes of them is checked before
+    the next one is taken.
+    """
     if script.laid_out:
         yield from at.frames()
         at.came()

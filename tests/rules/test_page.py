@@ -1,14 +1,31 @@
-"""The page of all rules (docs/RULES.md) says what its data say, and they name tests that there are; `make rules` runs those tests."""
+"""The page of all rules (docs/RULES.md) says what its data say, and they name tests that there are;
+`make rules` runs those tests.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.rules import LEVELS, PAGE, TITLES, collected, everything, files, named, page, sentences
+from benchmarks.rules import (
+    LEVELS,
+    PAGE,
+    ROOT,
+    TITLES,
+    collected,
+    everything,
+    files,
+    named,
+    page,
+    sentences,
+)
 from engines import GAMES
 from engines.clauses import words
 
@@ -40,7 +57,9 @@ def rulings(rules):
 def test_every_clause_that_verdicts_cite_is_on_the_page(game):
     """Sections by their names, rulings by their numbers."""
     rules = sentences(game)
-    known = {rule.section for rule in rules} | {f"ruling {game}.{number}" for number in rulings(rules)}
+    known = {rule.section for rule in rules} | {
+        f"ruling {game}.{number}" for number in rulings(rules)
+    }
     assert words(game).keys() - known == set()
 
 
@@ -53,5 +72,42 @@ def test_every_ruling_is_on_the_page(game):
     assert numbers == rulings(sentences(game))
 
 
+def test_a_test_that_is_not_there_is_told():
+    made_up = replace(
+        RULES[0],
+        id="pegs.play.1",
+        beyond="",
+        levels={"engine": ("test_rules.py::test_nothing",), "judge": (), "referee": ()},
+    )
+    levels, wrong = named(
+        [made_up], ["tests/engines/zamboni_wars/test_rules.py::test_nothing_else"]
+    )
+    assert (levels, wrong) == (
+        {},
+        ["pegs.play.1, engine: there is no test 'test_rules.py::test_nothing'"],
+    )
+    assert made_up.empty == ("judge", "referee")
+
+
+def test_a_test_that_asks_no_judge_holds_nothing_at_the_level_of_the_judge():
+    """In a program of its own: it watches the doors of the package for good."""
+    asks, none = (
+        "tests/engines/icebreaker/test_judge.py::test_the_board_says_how_large_it_is",
+        "tests/engines/icebreaker/test_rules.py::test_only_two_play",
+    )
+    levels = {asks: {"judge", "engine"}, none: {"judge"}}
+    program = f"import json; from benchmarks.rules import run; print(json.dumps(run({levels})))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == [
+        f"{none}: is said to hold at the level of the judge, and never asks a judge"
+    ]
+
+
 def test_what_no_program_can_hold_says_why():
-    assert all(len(rule.beyond) > 5 for rule in RULES if not any(rule.levels[level] for level in LEVELS) and not rule.empty)
+    assert all(
+        len(rule.beyond) > 5
+        for rule in RULES
+        if not any(rule.levels[level] for level in LEVELS) and not rule.empty
+    )
