@@ -182,13 +182,13 @@ class Film:
             started = opening(self.game, self.players, {}, self.setup, "a film", datetime.datetime.now(UTC))
             with closing(Session.begin(log, started)) as session:
                 inputs = read_inputs(self.folder / "inputs.jsonl")
-                Referee(_Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
+                Referee(Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
                 records = session.records()
         told = [(record.event, verdict_document(record)) for record in records]
         return [json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())})) for event, document in told if document]
 
 
-class _Blank:
+class Blank:
     """A camera whose pictures nobody looks at."""
 
     name, simulated = "a film", False

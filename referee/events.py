@@ -15,7 +15,7 @@ from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
 
-SCHEMA = 7
+SCHEMA = 8
 """Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
 
 
@@ -67,12 +67,13 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
     """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no observation.
 
     `moves` are those that were played (accepted) or tried (refused); `stands` are those that count although the act is
-    refused (since version 7).  `state` is the engine's state document after
+    refused (since version 7).  `waiting` (since version 8) is a
+    table that rests and is not what the game waits for.  `state` is the engine's state document after
     the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
     that it rests on is the record's frame.
     """
 
-    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync"]
+    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
     code: str
     said: str
     rests_on: str = ""

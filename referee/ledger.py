@@ -35,6 +35,7 @@ from referee.events import (
     Undone,
     Upheld,
 )
+from referee.misread import KEY, Misread, read_misread
 from table.boards import Board
 from table.documents import convert
 from table.errors import InputError
@@ -56,6 +57,10 @@ class Standing:
     """Said in secret: what goes wrong with it is told without it."""
     resigned: str | None = None
     """Who gave up, where that is what it was."""
+    answer: str = ""
+    """The label of the answer to the question."""
+    misread: tuple[Misread, ...] | None = None
+    """The pieces that are read wrongly on the table that was ruled on, by people's word; None where that did not change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +122,26 @@ class Ledger:
         return f"{self.left[0]} won: {listed(self.resigned)} resigned" if self.resigned and len(self.left) == 1 else None
 
     @property
-    def seen_in(self) -> Iterator[int]:
-        """Records that the rulings which count rest on, the latest first; of an answer, its question."""
-        return (entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing))
+    def seen_in(self) -> Iterator[tuple[int, str]]:
+        """Records that the rulings which count rest on, the latest first; of an answer, its question and the answer's label."""
+        return ((entry.question.seq if entry.question else entry.seq, entry.answer) for entry in reversed(self.standing))
+
+    @property
+    def misread(self) -> tuple[Misread, ...]:
+        """The pieces that are read wrongly where they lay when the table was ruled on last, by people's word."""
+        return next((entry.misread for entry in reversed(self.standing) if entry.misread is not None), ())
+
+    @property
+    def colours_misread(self) -> dict[str, str]:
+        """What colours that nobody plays are by people's word, in this session: pieces of two players are never taken for each other's."""
+        of_earlier = self.earlier.colours_misread if self.earlier else {}
+        told = [one for entry in self.standing for one in entry.misread or () if one.true is not None]
+        target = self.started.table.get("game", {}).get("target")
+        return of_earlier | {
+            one.read.colour: one.true.colour
+            for one in told
+            if one.true is not None and one.read.colour not in (*self.players, target) and one.true.colour in self.players
+        }
 
 
 Games = Mapping[str, Game]
@@ -194,7 +216,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq}, in_doubt=event.verdict in ("cannot_see", "out_of_sync"))
             counts = event.verdict == "accepted" or event.stands
-            return _count(ruled, Standing(record.seq, record.seq, event.counted)) if counts else ruled
+            misread = read_misread(event.evidence[KEY]) if KEY in event.evidence else None
+            return _count(ruled, Standing(record.seq, record.seq, event.counted, misread=misread)) if counts else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
             return _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret)) if event.moves else noted
@@ -285,7 +308,10 @@ def state_before(ledger: Ledger, seq: int) -> Any:
 def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
-    new = Standing(record.seq, record.seq, answered.moves, ledger.question)
+    asked = ledger.question.event
+    of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
+    misread = read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
+    new = Standing(record.seq, record.seq, answered.moves, ledger.question, answer=answered.label, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
     return _count(settled, new) if new.moves or answered.holds else settled
 
@@ -303,7 +329,9 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
-    new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
+    answer, misread = (replaced.answer, replaced.misread) if replaced else ("", None)
+    corrects, moves = corrected.corrects, corrected.moves
+    new = [Standing(corrects, record.seq, moves, question, answer=answer, misread=misread)] if moves else []
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 

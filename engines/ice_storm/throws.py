@@ -78,7 +78,10 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
-        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+        differences = tuple(f"A {piece.colour} piece lies on {look.touches(piece).place or OFF}." for piece in look.new)
+        said = " ".join([f"{said}{turn(look.state)}", *differences])
+        common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
+        return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
     said = f"A {player} piece lies beside the empty board. Was it thrown?"
     choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
     return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
@@ -310,7 +313,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return _stray(look, look.out[0].colour, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)
-    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
+    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
 
 
 def _stray(look: Look, colour: str, player: str) -> Ambiguous:
