@@ -7,8 +7,15 @@ from dataclasses import replace
 
 from referee.ledger import Ledger
 from referee.misread import Misread, as_told
+from referee.ruled_on import RuledOn
 from table.observation import Observation, SeenPiece
 from table.setup import Setup
+
+
+def table_before(ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup) -> Observation | None:
+    """The table that the last ruling rests on, as people said it was; None as in `RuledOn.before`."""
+    before = ruled_on.before(ledger)
+    return before if before is None or not ledger.misread else as_told(before, ledger.misread, {}, setup).table
 
 
 class AsSaid:

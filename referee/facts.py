@@ -14,6 +14,9 @@ from referee.ledger import Ledger
 from referee.misread import KEY, Misread, plain
 from table.observation import Observation, observation_document
 
+LIKELIEST = "likeliest"
+"""In a question's evidence: its first answer is the only thing that explains the table."""
+
 
 def told(verdict: Verdict) -> str:
     """What people are told: the sentence of a verdict, and where table and record differ, piece by piece."""
@@ -44,7 +47,7 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             assert_never(verdict)
 
 
-def noticed(verdict: Waiting, observation: dict[str, Any]) -> Ruled:
+def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
     """The fact that something lies there that the game does not wait for."""
     evidence = verdict.evidence | {"differences": list(verdict.differences)}
     common: dict[str, Any] = {name: getattr(verdict, name) for name in ("code", "said", "rests_on", "player")}

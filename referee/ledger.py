@@ -57,8 +57,6 @@ class Standing:
     """Said in secret: what goes wrong with it is told without it."""
     resigned: str | None = None
     """Who gave up, where that is what it was."""
-    answer: str = ""
-    """The label of the answer to the question."""
     misread: tuple[Misread, ...] | None = None
     """The pieces that are read wrongly on the table that was ruled on, by people's word; None where that did not change."""
 
@@ -122,9 +120,9 @@ class Ledger:
         return f"{self.left[0]} won: {listed(self.resigned)} resigned" if self.resigned and len(self.left) == 1 else None
 
     @property
-    def seen_in(self) -> Iterator[tuple[int, str]]:
-        """Records that the rulings which count rest on, the latest first; of an answer, its question and the answer's label."""
-        return ((entry.question.seq if entry.question else entry.seq, entry.answer) for entry in reversed(self.standing))
+    def seen_in(self) -> Iterator[int]:
+        """Records that the rulings which count rest on, the latest first; of an answer, its question."""
+        return (entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing))
 
     @property
     def misread(self) -> tuple[Misread, ...]:
@@ -311,7 +309,7 @@ def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     asked = ledger.question.event
     of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
     misread = read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
-    new = Standing(record.seq, record.seq, answered.moves, ledger.question, answer=answered.label, misread=misread)
+    new = Standing(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
     return _count(settled, new) if new.moves or answered.holds else settled
 
@@ -329,9 +327,8 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
-    answer, misread = (replaced.answer, replaced.misread) if replaced else ("", None)
-    corrects, moves = corrected.corrects, corrected.moves
-    new = [Standing(corrects, record.seq, moves, question, answer=answer, misread=misread)] if moves else []
+    misread = replaced.misread if replaced else None
+    new = [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)] if corrected.moves else []
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict, Waiting
-from referee.as_said import AsSaid
+from referee.as_said import AsSaid, table_before
 from referee.events import Answered, Asked, Noted, Resumed, Ruled, Undone
 from referee.facts import document, fact_of, noticed, recorded_already, told, with_misread
 from referee.frames import CannotGoOn, frames, kept_jpeg
@@ -292,7 +292,7 @@ class Referee:
             self._session.append(Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=ledger.seq)
             self._judged = None
         elif not self._hindsight.knows(settled, self._session):
-            if self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+            if self._caught_up(settled):
                 self._judge(frame, settled, self._session.ledger)
             else:
                 self._hindsight.keep(settled, kept_jpeg(frame), self._session)
@@ -307,9 +307,9 @@ class Referee:
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
-        if not self._no_hand and self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+        if not self._no_hand and self._caught_up(settled):
             ledger = self._session.ledger
-        before = self._ruled_on.before(ledger)
+        before = self._before(ledger)
 
         def judge(table: Observation) -> Verdict:
             return ledger.engine.judge(ledger.state, table, before, self._setup.board)
@@ -332,6 +332,14 @@ class Referee:
             self._explained = None
             self._explain(verdict, frame, settled, self._session.ledger)
 
+    def _before(self, ledger: Ledger) -> Observation | None:
+        return table_before(self._ruled_on, ledger, self._setup)
+
+    def _caught_up(self, settled: Observation) -> bool:
+        """Put on record what must have happened before; did anything?"""
+        before = self._before(self._session.ledger)
+        return self._hindsight.catch_up(self._session, before, self._ruled_on, settled, self._setup.board)
+
     def _rule(
         self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger, found: Explained | None = None, near: Nearest | None = None
     ) -> None:
@@ -343,19 +351,18 @@ class Referee:
         if isinstance(event, Ruled | Asked) and (misread or near or self._as_said.told):
             event = with_misread(event, misread, near.misread if near else None)
         if recorded_already(verdict, ledger):
-            self._ruled_on.keep(next(ledger.seen_in)[0], table)
+            self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
             record = self._session.append(event, jpeg, after=ledger.seq)
             if record is None:
                 return
-            self._ruled_on.keep(record.seq, table, near.tables if near else {})
+            self._ruled_on.keep(record.seq, table)
             self._live.fail("")
         if isinstance(verdict, Unsettled | Ambiguous) or (isinstance(verdict, Refused) and not verdict.stands):
             self._hindsight.keep(found.table if found else settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
-        before = self._ruled_on.before(self._session.ledger)
-        self._amiss = verdict if amiss(verdict, before) else None
+        self._amiss = verdict if amiss(verdict, self._ruled_on.before(self._session.ledger)) else None
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
@@ -390,7 +397,7 @@ class Referee:
             self._noticed, ledger = settled, self._session.ledger
             self._ruled_on.keep(record.seq, settled)
             self._said_at = self._judged_at = record.seq
-        if isinstance(self._setup, Setup) and (near := nearest(ledger, verdict, settled, self._ruled_on.before(ledger), self._setup)) is not None:
+        if isinstance(self._setup, Setup) and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)) is not None:
             self._put(near.question, frame, settled, ledger, near)
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:

@@ -256,32 +256,35 @@ def follow(judge: Judge, plainly: Explained, lost: Iterable[Misread], before: Ob
 
     What has left its place is the only piece that came and is read as that one was, or nobody knows.
     """
-    best, rival = plainly, None
+    best, rival, nowhere = plainly, None, list(lost)
     for one in lost:
-        there = [k for k in came(plainly.table, before) if kind_of(plainly.table.pieces[k]) == one.read]
+        table = best.table
+        there = [k for k in came(table, before) if kind_of(table.pieces[k]) == one.read]
         if one.true is None or not there:
             continue
         ways = []
         for k in there:
-            piece = plainly.table.pieces[k]
-            moved_there = msgspec.structs.replace(one, x_mm=float(piece.base_mm[0]), y_mm=float(piece.base_mm[1]))
-            table = _with(plainly.table, {k: as_it_is(piece, moved_there, setup)})
-            ways.append(Explained((*plainly.misread, moved_there), table, judge(table)))
+            x_mm, y_mm = map(float, table.pieces[k].base_mm)
+            moved_there = msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)
+            then = _with(table, {k: as_it_is(table.pieces[k], moved_there, setup)})
+            ways.append(Explained((*best.misread, moved_there), then, judge(then)))
         most = max(rank(way.verdict) for way in ways)
         likeliest = [way for way in ways if rank(way.verdict) == most]
-        if len(likeliest) == 1 and most > rank(best.verdict):
+        if len(likeliest) != 1 or most < rank(best.verdict):
+            continue
+        if most == ALLOWED == rank(best.verdict) and likeliest[0].moves != best.moves:
+            rival = best
+        if most > rank(best.verdict) or most == ALLOWED:
             best = likeliest[0]
-        elif len(likeliest) == 1 and most == rank(best.verdict) == ALLOWED and likeliest[0].moves != best.moves:
-            best, rival = likeliest[0], best
-    return Followed(best if rival else _read_rightly(best, lost, before), rival)
+            nowhere.remove(one)
+    return Followed(best if rival else _read_rightly(best, nowhere, before), rival)
 
 
 def _read_rightly(found: Explained, lost: Iterable[Misread], before: Observation | None) -> Explained:
     """With where those are that have left their place and are read as what they are now: they may be misread again."""
     for one in lost:
-        there = [found.table.pieces[k] for k in came(found.table, before) if kind_of(found.table.pieces[k]) == one.true]
-        followed = any((other.read, other.true) == (one.read, one.true) and _away_mm(piece, other) == 0 for other in found.misread for piece in there)
-        if len(there) == 1 and not followed:
+        there = [found.table.pieces[k] for k in came(found.table, before) if kind_of(found.table.pieces[k]) == one.true != one.read]
+        if len(there) == 1:
             x_mm, y_mm = map(float, there[0].base_mm)
             found = found._replace(misread=(*found.misread, msgspec.structs.replace(one, x_mm=x_mm, y_mm=y_mm)))
     return found

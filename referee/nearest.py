@@ -10,7 +10,7 @@ import numpy as np
 from engines.unseen import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict
 from engines.words import listed
-from referee.facts import told
+from referee.facts import LIKELIEST, told
 from referee.ledger import Ledger
 from referee.misread import Explained, Followed, Misread, came, explanations
 from table.cells import cell_at
@@ -19,16 +19,13 @@ from table.setup import Setup
 
 CHOICES = 4
 """Where more readings than this explain a table, the likeliest are offered."""
-LIKELIEST = "likeliest"
-"""In a question's evidence: its first answer is the only thing that explains the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A question, and by the labels of its choices the table as it is then and what was misread on it."""
+    """A question, and by the labels of its choices what was misread on the table."""
 
     question: Ambiguous
-    tables: dict[str, Observation]
     misread: dict[str, tuple[Misread, ...]]
 
 
@@ -75,7 +72,7 @@ def once_more(ledger: Ledger, followed: Followed, seen: Observation, setup: Setu
     as_read = Choice(f"As it was read: {rival.verdict.said.partition('. ')[0].rstrip('.')}.", rival.moves)
     *others, none = asked.question.choices
     question = replace(asked.question, choices=(*others, as_read, none), evidence={})
-    return replace(asked, question=question, tables=asked.tables | {as_read.label: rival.table})
+    return replace(asked, question=question)
 
 
 def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup) -> Nearest | None:
@@ -101,8 +98,7 @@ def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[
         until_moved=True,
         table=asks.table if asks else None,
     )
-    tables = {label: one.verdict.table or one.table for label, one in offered.items()}
-    return Nearest(question, tables, {label: one.misread for label, one in offered.items()})
+    return Nearest(question, {label: one.misread for label, one in offered.items()})
 
 
 def _likely(found: Sequence[Explained]) -> list[Explained]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engines.verdict import Accepted, Ambiguous, Refused, Verdict
+from referee.as_said import table_before
 from referee.events import Undone
 from referee.facts import told
 from referee.ledger import Ledger, followed_by
@@ -72,7 +73,7 @@ def reread(ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces:
         raise InputError("expected a piece that lies otherwise than it was read; move one, or change its colour, size or pose")
     stood = any(entry.seq == record for entry in ledger.standing)
     before = _without(ledger, record) if stood else ledger
-    verdict = before.engine.judge(before.state, as_told(table, pieces, setup), ruled_on.before(before), setup.board)
+    verdict = before.engine.judge(before.state, as_told(table, pieces, setup), table_before(ruled_on, before, setup), setup.board)
     return Reread(record, told(verdict), _choices(verdict, stood), changes)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from referee.ledger import Ledger
@@ -19,14 +17,12 @@ class RuledOn(Generic[Table]):
 
     def __init__(self) -> None:
         self._tables: dict[int, Table] = {}
-        self._answered: dict[int, Mapping[str, Table]] = {}
 
-    def keep(self, seq: int, table: Table, answered: Mapping[str, Table] = MappingProxyType({})) -> None:
-        """Record `seq`, the newest, rests on this table; if it is `answered` so, by label, on that one."""
-        self._tables[seq], self._answered[seq] = table, answered
+    def keep(self, seq: int, table: Table) -> None:
+        """Record `seq`, the newest, rests on this table."""
+        self._tables[seq] = table
         if len(self._tables) > TABLES_KEPT:
-            oldest = next(iter(self._tables))
-            del self._tables[oldest], self._answered[oldest]
+            del self._tables[next(iter(self._tables))]
 
     @property
     def newest(self) -> tuple[int, Table] | None:
@@ -35,5 +31,4 @@ class RuledOn(Generic[Table]):
 
     def before(self, ledger: Ledger) -> Table | None:
         """The table on which the last ruling that stands was made by eye; None if that was before this memory began."""
-        kept = ((seq, answer) for seq, answer in ledger.seen_in if seq in self._tables)
-        return next((self._answered[seq].get(answer, self._tables[seq]) for seq, answer in kept), None)
+        return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)
