@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -78,13 +79,18 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
-        differences = tuple(f"A {piece.colour} piece lies on {look.touches(piece).place or OFF}." for piece in look.new)
+        differences = tuple(map(partial(_lies_there, look), look.new))
         said = " ".join([f"{said}{turn(look.state)}", *differences])
         common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
         return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
     said = f"A {player} piece lies beside the empty board. Was it thrown?"
     choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
     return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+
+
+def _lies_there(look: Look, piece: SeenPiece) -> str:
+    place = look.touches(piece).place
+    return f"A {piece.colour} piece lies on {place}." if place else f"A {piece.colour} piece lies off the squares, or partly off."
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
