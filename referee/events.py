@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from referee.misread import Misread
 from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
@@ -157,12 +158,16 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
 
 
 class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
-    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log."""
+    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log.
+
+    `misread` are the pieces of its table that they put right (since version 8): with them it counts, with or without moves.
+    """
 
     corrects: int
     moves: tuple[str, ...]
     decided_by: str
     reason: str = ""
+    misread: tuple[Misread, ...] = ()
     said: str = ""
     state: dict[str, Any] = {}
 

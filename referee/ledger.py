@@ -327,8 +327,9 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
-    misread = replaced.misread if replaced else None
-    new = [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)] if corrected.moves else []
+    misread = corrected.misread or (replaced.misread if replaced else None)
+    counts = corrected.moves or corrected.misread
+    new = [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)] if counts else []
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 

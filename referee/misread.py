@@ -19,6 +19,7 @@ from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Unsettled, 
 from table.documents import convert
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
+from table.pieces import Word
 from table.setup import Setup
 from table.solids import REPEATS_DEG, Pose, lying, upright
 
@@ -33,10 +34,10 @@ KEY = "misread"
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a piece is, and how it lies: `pose` is upright or lying."""
+    """What a piece is, and how it lies."""
 
-    colour: str
-    size: str
+    colour: Word
+    size: Word
     pose: Pose
 
 
@@ -97,6 +98,8 @@ def as_told(seen: Observation, misread: Sequence[Misread], colours: Mapping[str,
     there: dict[int, Misread] = {}
     lost: list[Misread] = []
     for one in misread:
+        if one.true is not None and (one.true.size not in setup.pieces or one.true.pose == "leaning"):
+            continue  # another program, or another table
         near = [k for k, piece in enumerate(seen.pieces) if k not in there and _may_be(piece, one) and _away_mm(piece, one) <= CARRIED_MM]
         if near:
             k = min(near, key=lambda k: _away_mm(seen.pieces[k], one))

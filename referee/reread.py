@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
-from engines.verdict import Accepted, Ambiguous, Refused, Verdict
+from engines.verdict import Accepted, Ambiguous, Refused, Verdict, Waiting
 from referee.as_said import table_before
 from referee.events import Undone
 from referee.facts import told
 from referee.ledger import Ledger, followed_by
+from referee.misread import Kind, Misread, kind_of
 from referee.ruled_on import RuledOn
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
@@ -47,6 +49,8 @@ class Reread:
     choices: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[str, ...]
     """What people say that is not as it was read, a sentence a piece."""
+    misread: tuple[Misread, ...] = ()
+    """The pieces that they say are others than they were read as, which they are for as long as they lie there."""
 
 
 def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Observation]:
@@ -56,7 +60,9 @@ def last_table(ledger: Ledger, ruled_on: RuledOn[Observation]) -> tuple[int, Obs
     """
     if ledger.question is not None:
         raise InputError("the referee has asked: answer the question, or take it back and put the pieces right then")
-    seq, table = ruled_on.newest or (0, None)
+    # A question that was taken back is no ruling: what was ruled on that table before it is put right.
+    answered = {entry.question.seq for entry in ledger.standing if entry.question}
+    seq, table = ruled_on.newest(ledger.rulings | answered) or (0, None)
     if table is None or seq < ledger.game_seq:
         raise InputError("no table of this game was ruled on since the program was started, so there is none to put right")
     entry = next((entry for entry in ledger.standing if (entry.question.seq if entry.question else entry.seq) == seq), None)
@@ -73,8 +79,9 @@ def reread(ledger: Ledger, ruled_on: RuledOn[Observation], setup: Setup, pieces:
         raise InputError("expected a piece that lies otherwise than it was read; move one, or change its colour, size or pose")
     stood = any(entry.seq == record for entry in ledger.standing)
     before = _without(ledger, record) if stood else ledger
+    misread = tuple(one for piece in pieces if (one := _misread(table, piece)))
     verdict = before.engine.judge(before.state, as_told(table, pieces, setup), table_before(ruled_on, before, setup), setup.board)
-    return Reread(record, told(verdict), _choices(verdict, stood), changes)
+    return Reread(record, told(verdict), _choices(verdict, stood, bool(misread)), changes, misread)
 
 
 def as_told(seen: Observation, pieces: Sequence[Told], setup: Setup) -> Observation:
@@ -126,15 +133,32 @@ def _change(seen: Observation, piece: Told) -> str:
     return "" if same and not moved else f"{lies}, was read as {was}"
 
 
+def _misread(seen: Observation, piece: Told) -> Misread | None:
+    """A piece of another kind than it was read as, or turned round, or that is not there; None for one that was only moved."""
+    if piece.index is None or piece.index >= len(seen.pieces) or not _change(seen, piece):
+        return None
+    was = seen.pieces[piece.index]
+    x_mm, y_mm = map(float, was.base_mm)
+    one = Misread(read=kind_of(was), x_mm=x_mm, y_mm=y_mm)
+    if not piece.there or piece.pose not in ("upright", "lying"):
+        return None if piece.there else one
+    true = Kind(piece.colour, piece.size, "upright" if piece.pose == "upright" else "lying")
+    turned_deg = (piece.heading_deg - was.heading_deg) % 360 if true.pose == "lying" else 0.0
+    turned_deg = turned_deg if true.pose != was.pose or 90 < turned_deg < 270 else 0.0
+    return msgspec.structs.replace(one, true=true, turned_deg=turned_deg) if true != one.read or turned_deg else None
+
+
 def _without(ledger: Ledger, record: int) -> Ledger:
     """The ledger as it would be if that record were taken back."""
     return replace(followed_by(ledger, Undone(undoes=record, decided_by="")), question=None)
 
 
-def _choices(verdict: Verdict, stood: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _choices(verdict: Verdict, stood: bool, misread: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
     match verdict:
-        case Accepted():
-            return (("This is what happened", verdict.moves),) if verdict.moves else ()
+        case Accepted() if verdict.moves:
+            return (("This is what happened", verdict.moves),)
+        case Accepted() | Waiting(as_recorded=True) if misread:
+            return (("So it lies, and nothing else has happened", ()),)
         case Ambiguous():
             return tuple((choice.label, choice.moves) for choice in verdict.choices)
         case Refused():

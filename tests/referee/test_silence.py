@@ -13,13 +13,14 @@ import pytest
 from benchmarks.faults import FAULTS
 from benchmarks.misreading import read_truly
 from referee.choosing import Choosing
-from referee.command import Answer, Pause, Resume, Undo
+from referee.command import Answer, Correct, Pause, Resume, Undo
 from referee.commands_referee import verdict_document
 from referee.events import Answered, Asked, Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.misread import KEY
 from referee.opening import opening
+from referee.reread import Told
 from referee.session import Session
 from referee.simulated_table import demo_place, demo_setup
 from referee.simulated_tables import KINDS, game_table
@@ -110,7 +111,8 @@ class Film:
     def run(self):
         """The records of what was shown."""
         after = self.session.ledger.seq
-        Referee(self, self.setup, lambda frame, *_: self.shown[frame.seq], self.session).run()
+        self.referee = Referee(self, self.setup, lambda frame, *_: self.shown[frame.seq], self.session)
+        self.referee.run()
         return self.session.records(after)
 
     def answer(self, number=0):
@@ -196,7 +198,7 @@ def nearest(seen, at_mm):
     return next((k for k, piece in enumerate(seen.pieces) if np.hypot(*(piece.base_mm - at_mm)) < 6), None)
 
 
-def see_through(film, start, colour, other):
+def see_through(start, colour, other):
     """Two see-through ships of one colour on a blue board that are read as the other player's, surely."""
     own = [k for k, piece in enumerate(start.pieces) if piece.colour == colour][:2]
     pieces = [replace(piece, colour=other, colour_probability=0.998) if k in own else piece for k, piece in enumerate(start.pieces)]
@@ -207,7 +209,7 @@ def test_two_see_through_ships_that_are_read_as_the_other_player_s_do_not_cost_a
     """Read with .998, on every picture: once nothing was said, from the first one to the last."""
     film = film_in("icebreaker")
     first, second = film.state.players
-    film.show(see_through(film, film.start(), first, second), 2000)
+    film.show(see_through(film.start(), first, second), 2000)
     (noticed, question) = film.run()
     assert (noticed.event.verdict, noticed.at_ms <= 2000, question.at_ms <= 2000) == ("waiting", True, True)
     assert len(noticed.event.evidence["differences"]) == 2, "piece by piece"
@@ -215,7 +217,7 @@ def test_two_see_through_ships_that_are_read_as_the_other_player_s_do_not_cost_a
     assert label.startswith(f"Taken as the start: the {second} pieces on ")
     assert label.endswith(f" are {first}")
     film.do(film.answer)
-    film.show(see_through(film, film.start(), first, second))
+    film.show(see_through(film.start(), first, second))
     film.run()
     assert len(film.session.ledger.standing) == 1
     assert none == "None of these: put it right"
@@ -348,7 +350,7 @@ def test_a_ghost_and_many_wrong_pieces_are_never_explained_away(film_in):
     """Where more than two pieces would have to be misread, each otherwise, the table is another one."""
     film = film_in("icebreaker")
     start = film.start()
-    pieces = [replace(piece, base_mm=piece.base_mm + (40.0 * (k + 1), 35.0)) for k, piece in enumerate(start.pieces)]
+    pieces = [replace(piece, base_mm=piece.base_mm + np.array([40.0 * (k + 1), 35.0])) for k, piece in enumerate(start.pieces)]
     film.show(replace(start, pieces=tuple(pieces)), 7000)
     records = film.run()
     assert asked(records) == []
@@ -373,3 +375,31 @@ def test_every_question_is_read_in_every_language(film_in, game, fault):
     (question,) = asked(film.run())
     for code in set(LANGUAGES) - {"en"}:
         assert [choice.label for choice in question.event.choices if translated(choice.label, code) is None] == []
+
+
+@pytest.mark.parametrize("game", SETS)
+def test_a_start_with_several_pieces_misread_is_put_right_on_the_panel(film_in, game):
+    """Too many to be explained: the host says what each is, and play begins; nobody is asked about them again."""
+    film = film_in(game, 1)
+    start = film.start()
+    wrong, again = start, []
+    for k in (0, 1, len(start.pieces) - 1):
+        wrong = misread(film, wrong, COLOUR, k)
+
+    def put_right():
+        if film.session.ledger.question is not None:
+            film.session.command(Undo())  # several other pieces would explain it, too
+        pieces = [Told(k, p.colour, p.size, p.pose, *map(float, p.base_mm), p.heading_deg) for k, p in enumerate(wrong.pieces)]
+        told = film.referee.reread([replace(piece, colour=start.pieces[k].colour) for k, piece in enumerate(pieces)])
+        again.append(told)
+        film.session.command(Correct(record=told.record, moves=told.choices[0][1], misread=told.misread, reason="; ".join(told.changes)))
+
+    film.show(wrong, 7000)
+    film.do(put_right)
+    film.show(wrong)
+    records = film.run()
+    assert [record.event.verdict for record in records if isinstance(record.event, Ruled)] == ["waiting"]
+    assert len(again[0].misread) == 3
+    assert len(asked(records)) <= 1
+    assert film.session.ledger.standing
+    assert film.session.ledger.misread == again[0].misread
