@@ -302,6 +302,8 @@ in [LOG.md](LOG.md).
 
 
 if __name__ == "__main__":
+    from benchmarks.misread_start import section
+
     scorer = load_scoring("score_sequences", "sequences/")
     films = [Film.read(path.parent, scorer) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
     found: dict[str, dict[str, Cost]] = defaultdict(dict)
@@ -309,4 +311,4 @@ if __name__ == "__main__":
         for name, fault in FAULTS.items():
             found[name][film.game] = costs(scorer, film, fault, random.Random(7))
             print(f"{film.folder.name}: {name}: {found[name][film.game]}", flush=True)
-    PAGE.write_text(page(found, films), encoding="utf-8")
+    PAGE.write_text(page(found, films) + section(films), encoding="utf-8")

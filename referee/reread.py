@@ -24,6 +24,10 @@ BY_HAND_SIGMA_MM, BY_HAND_SIGMA_DEG = 1.0, 3.0
 """How well people put a piece on a drawing, one standard deviation: what is closer than that is asked, not ruled."""
 
 
+NUDGED_MM = 0.051
+"""A page shows places to 0.1 mm."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """A piece as people say it lies, `x_mm`, `y_mm` and `heading_deg` as in `SeenPiece`; `index` is its number in the observation, None
@@ -101,10 +105,10 @@ def _piece(seen: Observation, piece: Told | None, index: int, setup: Setup) -> S
     was = seen.pieces[index]
     if piece is None or not _change(seen, piece):
         return was
-    return replace(_new(piece, max(0.0, float(was.solid.vertices_mm[:, 2].min())), setup), on=was.on)
+    return replace(_new(piece, max(0.0, float(was.solid.vertices_mm[:, 2].min())), setup, was), on=was.on)
 
 
-def _new(piece: Told, z_mm: float, setup: Setup) -> SeenPiece:
+def _new(piece: Told, z_mm: float, setup: Setup, was: SeenPiece | None = None) -> SeenPiece:
     if piece.colour not in (*setup.game.colours, setup.game.target):
         raise InputError(f"expected a colour of this table ({', '.join(setup.game.colours)}), got {piece.colour!r}")
     if piece.size not in setup.game.sizes:
@@ -114,7 +118,8 @@ def _new(piece: Told, z_mm: float, setup: Setup) -> SeenPiece:
     solid = (upright if piece.pose == "upright" else lying)(setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg, z_mm)
     low, high = (setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0))
     base_mm = np.array([piece.x_mm, piece.y_mm])
-    if not ((low <= base_mm) & (base_mm <= high)).all():
+    there = was is not None and np.abs(was.base_mm - base_mm).max() <= NUDGED_MM  # it may lie over the edge
+    if not there and not ((low <= base_mm) & (base_mm <= high)).all():
         raise InputError(f"expected a place on the table, got ({piece.x_mm:.1f}, {piece.y_mm:.1f}) mm; say that it is not there instead")
     covariance = np.diag([BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_MM**2, BY_HAND_SIGMA_DEG**2])
     return SeenPiece(piece.colour, piece.size, "upright" if piece.pose == "upright" else "lying", base_mm, piece.heading_deg, solid, covariance)
@@ -128,7 +133,7 @@ def _change(seen: Observation, piece: Told) -> str:
     was = seen.pieces[piece.index]
     if not piece.there:
         return f"{was} is not there"
-    moved = np.abs(was.base_mm - (piece.x_mm, piece.y_mm)).max() > 0.051 or abs(was.heading_deg - piece.heading_deg) > 0.051
+    moved = np.abs(was.base_mm - (piece.x_mm, piece.y_mm)).max() > NUDGED_MM or abs(was.heading_deg - piece.heading_deg) > 0.051
     same = (was.colour, was.size, was.pose) == (piece.colour, piece.size, piece.pose)
     return "" if same and not moved else f"{lies}, was read as {was}"
 
