@@ -19,7 +19,6 @@ from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Unsettled, 
 from table.documents import convert
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
-from table.pieces import Word
 from table.setup import Setup
 from table.solids import REPEATS_DEG, Pose, lying, upright
 
@@ -36,8 +35,8 @@ KEY = "misread"
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a piece is, and how it lies."""
 
-    colour: Word
-    size: Word
+    colour: str
+    size: str
     pose: Pose
 
 
