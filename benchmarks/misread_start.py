@@ -270,9 +270,9 @@ def section(films: Sequence[Film]) -> str:
 
 What does it cost if one piece of the start is surely read as something else in every picture of a film, wherever it goes, and people answer what they
 are asked? The same films, by people who wait {REST_MS / 1000:g} s at every table. Pieces: {pieces};
-Ice Boule begins with the target, and Ice Storm with the first throw. Each cell: games that began after at most one answer, games in which all that was
-played is on record and nothing else, of so many; then questions after the beginning, and moves that people had to type. A thrown piece that is read as
-lying otherwise than it does is a throw all the same: there the squares of that throw are not compared.
+Ice Boule begins with the target, and Ice Storm with the first throw. Each cell: games that began after at most one answer, games in which all
+that was played is on record and nothing else, of so many; then questions after the beginning, and moves that people had to type. A thrown piece that
+is read as lying otherwise than it does is a throw all the same: there the squares of that throw are not compared.
 
 | read | {" | ".join(GAMES.values())} |
 |---|---|---|---|---|---|

@@ -134,12 +134,17 @@ class Ledger:
         """What colours that nobody plays are by people's word, in this session: pieces of two players are never taken for each other's."""
         of_earlier = self.earlier.colours_misread if self.earlier else {}
         told = [one for entry in self.standing for one in entry.misread or () if one.true is not None]
-        target = self.started.table.get("game", {}).get("target")
         return of_earlier | {
             one.read.colour: one.true.colour
             for one in told
-            if one.true is not None and one.read.colour not in (*self.players, target) and one.true.colour in self.players
+            if one.true is not None and one.read.colour not in self.colours and one.true.colour in self.colours
         }
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """Of what lies on the table: the players' and, where there is one, the target's."""
+        target = self.started.table.get("game", {}).get("target")
+        return (*self.players, *([target] if target else []))
 
 
 Games = Mapping[str, Game]

@@ -362,7 +362,8 @@ class Referee:
             self._hindsight.keep(found.table if found else settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
-        self._amiss = verdict if amiss(verdict, self._ruled_on.before(self._session.ledger)) else None
+        now = self._session.ledger
+        self._amiss = verdict if amiss(verdict, settled, self._ruled_on.before(now), now.colours) else None
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at

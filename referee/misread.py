@@ -7,7 +7,7 @@ lies there, and goes with it where nothing else explains where it went.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -171,9 +171,14 @@ def rank(verdict: Verdict) -> int:
             return 0
 
 
-def amiss(verdict: Verdict, before: Observation | None) -> bool:
-    """Is the table another one than the record's, for all that is seen?  Where none was ruled on `before`, nobody saw what is refused."""
-    return (isinstance(verdict, Unsettled) and rank(verdict) < EXPLAINS) or (isinstance(verdict, Refused) and before is None)
+def amiss(verdict: Verdict, seen: Observation, before: Observation | None, colours: Container[str]) -> bool:
+    """Is the table another one than the record's, for all that is seen?
+
+    Who is refused something may not have done it where no table was ruled on `before`, and where a piece is of none of the game's `colours`.
+    """
+    if isinstance(verdict, Refused):
+        return before is None or any(piece.colour not in colours for piece in seen.pieces)
+    return isinstance(verdict, Unsettled) and rank(verdict) < EXPLAINS
 
 
 def half_done(verdict: Verdict) -> bool:

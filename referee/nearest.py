@@ -35,9 +35,7 @@ def nearest(ledger: Ledger, verdict: Verdict, seen: Observation, before: Observa
     def judge(table: Observation) -> Verdict:
         return ledger.engine.judge(ledger.state, table, before, setup.board)
 
-    target = (setup.game.target,) if setup.game.target else ()
-    colours = tuple(dict.fromkeys((*ledger.players, *target)))
-    found = explanations(judge, verdict, seen, before, colours, setup)
+    found = explanations(judge, verdict, seen, before, ledger.colours, setup)
     return _asked(ledger, verdict, seen, found, setup)
 
 

@@ -270,6 +270,26 @@ def test_a_target_that_is_taken_for_a_player_s_piece_begins_the_end(film_in):
     assert (ruled.event.verdict, ruled.event.code) == ("accepted", "boule.throw")
 
 
+def test_a_colour_that_nobody_plays_is_learned_for_the_session(film_in):
+    """The eyes know it, and nobody plays it; of two players nobody's pieces are ever taken for the other's."""
+    film = film_in("ice_boule")
+    target, (first, second, *_) = film.setup.game.target, film.setup.game.colours
+    stranger = next(colour for colour in ("purple", "cyan") if colour not in (target, first, second))
+    lying = [film.piece(target, 300, 250)]
+    film.show(film.table(*lying))
+    thrown = film.piece(stranger, 360, 250, "lying")
+    film.show(film.table(*lying, thrown))
+    film.do(film.answer)
+    film.show(film.table(*lying, thrown))
+    other = film.piece(second, 300, 330, "lying")
+    film.show(film.table(*lying, thrown, other))
+    film.show(film.table(*lying, thrown, other, film.piece(stranger, 240, 200, "lying")))
+    verdicts = [getattr(record.event, "verdict", "asked") for record in film.run() if isinstance(record.event, Ruled | Asked)]
+    thrower = film.session.records()[1].event.state["next"]
+    assert film.session.ledger.colours_misread == {stranger: thrower}
+    assert verdicts.count("asked") == 1, verdicts
+
+
 def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
     film = film_in("ice_storm")
     first, second = film.state.players[:2]
