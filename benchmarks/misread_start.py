@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.accuracy import commit
 from benchmarks.faults import FAULTS, SAME_MM, STILL_MM, Blank, Film, Reading
 from benchmarks.sequences import GAMES
 from referee.command import Answer, Declare
@@ -26,18 +27,13 @@ from referee.misread import KEY, kind_of, read_misread
 from referee.opening import opening
 from referee.session import Session
 from table.observation import Observation, SeenPiece
+from table.setup import Setup
 
 REST_MS = 8000
 """People wait so long at every table: for the referee, and to answer it."""
 STEP_MS = 250
-MISREAD = {
-    "of another colour": "colour",
-    "of another size": "size",
-    "the other way round": "turned",
-    "standing, and it lies, or the other way": "pose",
-    "not seen at all": "not seen",
-    "twice, where it is and beside that": "one too many",
-}
+GHOST = "twice, where it is and beside that"
+MISREAD = ("of another colour", "of another size", "the other way round", "standing, and it lies, or the other way", "not seen at all", GHOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +174,22 @@ def hurt(slow: Slow, piece: SeenPiece, fault: str) -> list[Reading]:
     for seen, k in zip(slow.readings, followed(slow.readings, piece), strict=True):
         if not isinstance(seen, Observation) or (k is None and ghost is None):
             told.append(seen)
-        elif fault == "twice, where it is and beside that":
+        elif fault == GHOST:
             if ghost is None and k is not None:
                 more = FAULTS[fault](seen, k, setup).pieces[len(seen.pieces) :]
                 ghost = more[0] if more else None
             told.append(replace(seen, pieces=(*seen.pieces, ghost)) if ghost is not None else seen)
         else:
             assert k is not None
-            told.append(FAULTS[fault](seen, k, setup))
+            wrong = FAULTS[fault](seen, k, setup)
+            told.append(_in_a_player_s_colour(seen, k, setup) if seen.pieces[k].colour == setup.game.target and "colour" in fault else wrong)
     return _as_one(told)
+
+
+def _in_a_player_s_colour(seen: Observation, k: int, setup: Setup) -> Observation:
+    """The target is surely told to be the first player's."""
+    piece = replace(seen.pieces[k], colour=setup.game.colours[0])
+    return replace(seen, pieces=(*seen.pieces[:k], piece, *seen.pieces[k + 1 :]))
 
 
 def _as_one(readings: list[Reading]) -> list[Reading]:
@@ -226,12 +229,12 @@ def told_of(film: Film, most: int | None = None) -> dict[str, Told]:
     last = max(whole.played)
     found: dict[str, Told] = defaultdict(Told)
     for piece in _start(film)[:most]:
-        for fault, name in MISREAD.items():
+        for fault in MISREAD:
             readings = hurt(slow, piece, fault)
             if all(_pieces(one) == _pieces(other) for one, other in zip(readings, slow.readings, strict=True)):
                 continue
-            outcome = refereed(slow, readings, whole, None if name == "one too many" else piece)
-            told = found[name]
+            outcome = refereed(slow, readings, whole, None if fault == GHOST else piece)
+            told = found[fault]
             told.faults += 1
             told.began += outcome.began and outcome.asked_first <= 1
             told.right += same(outcome.played[last], whole.played[last])
@@ -258,7 +261,7 @@ def section(films: Sequence[Film]) -> str:
     """The part of the page about it, in Markdown."""
     found = {film.game: told_of(film, MOST.get(film.game)) for film in films}
     rows = []
-    for name in MISREAD.values():
+    for name in MISREAD:
         cells = []
         for game in GAMES:
             told = found[game].get(name, Told())
@@ -268,11 +271,11 @@ def section(films: Sequence[Film]) -> str:
     return f"""
 ## A piece of the start that is misread for a whole game
 
-What does it cost if one piece of the start is surely read as something else in every picture of a film, wherever it goes, and people answer what they
-are asked? The same films, by people who wait {REST_MS / 1000:g} s at every table. Pieces: {pieces};
-Ice Boule begins with the target, and Ice Storm with the first throw. Each cell: games that began after at most one answer, games in which all
-that was played is on record and nothing else, of so many; then questions after the beginning, and moves that people had to type. A thrown piece that
-is read as lying otherwise than it does is a throw all the same: there the squares of that throw are not compared.
+Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}). What does it cost if one piece of the start is surely read as something
+else in every picture of a film, wherever it goes, and people answer what they are asked? The same films, by people who wait {REST_MS / 1000:g} s
+at every table. Pieces: {pieces}; Ice Boule begins with the target, and Ice Storm with the first throw. Each cell: games that began after at most one
+answer, games in which all that was played is on record and nothing else, of so many; then questions after the beginning, and moves that people had
+to type. A thrown piece that is read as lying otherwise than it does is a throw all the same: there the squares of that throw are not compared.
 
 | read | {" | ".join(GAMES.values())} |
 |---|---|---|---|---|---|

@@ -107,7 +107,8 @@ def _tell(look: Look, story: _Story) -> Verdict:
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
         note += f" Not seen, and there on the players' word: {_stand(state, look.held)}." if look.held else ""
-        mine = [name for name in look.held if _next_to_move(state)[1].owner(name) == state.next]
+        moving = _next_to_move(state)[1]
+        mine = [name for name in look.held if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)]
         asks = _ask_unseen(look, mine)
         return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=asks, as_recorded=True)
     move = story.moves[-1]

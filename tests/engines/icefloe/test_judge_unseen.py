@@ -139,3 +139,15 @@ def test_tiles_that_are_not_seen_may_be_there(set_up):
     assert waiting.said.startswith("Missing: ")
     assert [choice.moves for choice in waiting.asks.choices] == [moves, ()]
     assert game.judge(state, unseen(table, "CM"), None, table.board).asks is None, "more is amiss"
+
+
+def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_seen(pond):
+    """The torch is handed on without a word: whoever moves then may have moved what the camera does not see."""
+    state, table = pond(line("torch", "-"))
+    mover = state.after(state.torch)
+    name = next(name for name in state.board.pyramids if state.owner(name) == mover)
+    said = unseen(table, name)
+    waiting = game.judge(state, said, said, table.board)
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks is not None
+    assert any(choice.moves and choice.moves[-1].startswith(f"{name}:") for choice in waiting.asks.choices)
