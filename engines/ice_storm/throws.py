@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -81,10 +82,18 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
-        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+        differences = tuple(map(partial(_lies_there, look), look.new))
+        said = " ".join([f"{said}{turn(look.state)}", *differences])
+        common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
+        return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
     said = f"A {player} piece lies beside the empty board. Was it thrown?"
     choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
     return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+
+
+def _lies_there(look: Look, piece: SeenPiece) -> str:
+    place = look.touches(piece).place
+    return f"A {piece.colour} piece lies on {place}." if place else f"A {piece.colour} piece lies off the squares, or partly off."
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
@@ -384,7 +393,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return _stray(look, look.out[0].colour, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)
-    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
+    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
 
 
 def _stray(look: Look, colour: str, player: str) -> Ambiguous:

@@ -40,7 +40,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     """What happened on a pond on which nothing moves any more."""
     assert isinstance(board, Tiles), "set_up sees to that"
     if ended := outcome(state):
-        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game")
+        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game", as_recorded=True)
     if seen.hand:
         return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
     if seen.tiles is None:
@@ -112,8 +112,10 @@ def _tell(look: Look, story: _Story) -> Verdict:
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
         note += f" Not seen, and there on the players' word: {_stand(state, look.held)}." if look.held else ""
-        mine = [name for name in look.held if _next_to_move(state)[1].owner(name) == state.next]
-        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=_ask_unseen(look, mine))
+        moving = _next_to_move(state)[1]
+        mine = [name for name in look.held if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)]
+        asks = _ask_unseen(look, mine)
+        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=asks, as_recorded=True)
     move = story.moves[-1]
     if isinstance(move, Movement) and after.board.under(move.pyramid) and move.pyramid not in look.matched(after.board).values():
         return _ask_unread(look, story, move)

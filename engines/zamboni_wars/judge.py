@@ -62,7 +62,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
     seen = held.table
     if ended := outcome(state):
-        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
+        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning", as_recorded=True)
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
     found = as_said(look(seen, before, board), state, before, board).believed(state)
@@ -96,7 +96,7 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     if found.held.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
     asks = ask_unseen(state, found, held) if touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else ask_taken(state, found)
-    return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
+    return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks, as_recorded=True)
 
 
 def _turn(state: State, found: Look) -> str:
@@ -131,8 +131,9 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
 
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
-        said = f"Set up the board: {' '.join(_sentences(wrong))}"
-        return Waiting(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", asks=ask_unseen(state, found, wrong.gone))
+        differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
+        said = f"Set up the board: {' '.join(differences)}"
+        return Waiting(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", asks=asks, differences=differences)
     said = f"Every Zamboni is in its corner. {turn(state)}"
     return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
 

@@ -27,7 +27,7 @@ PLAYERS = {
 }
 MOVES, TRIES = 150, 4
 ROOMS = Path(engines.__file__).parents[1]
-AT_WORK = ("preparing", "session", "loop", "moved", "ruler", "rolled", "reread", "gap_words", "live_lens", "calling")
+AT_WORK = ("preparing", "session", "loop", "moved", "ruler", "rolled", "reread", "gap_words", "live_lens", "calling", "nearest")
 SPEAKING = [
     *sorted(ROOMS.glob("engines/*/*.py")),
     *(ROOMS / "referee" / f"{name}.py" for name in AT_WORK),

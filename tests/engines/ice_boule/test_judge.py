@@ -68,7 +68,9 @@ def test_between_ends(tables, new_game):
     assert game.see(lying[0]).said == "The green piece is the last end's target; blue throws the next one."
     assert game.see().said == "Blue chooses the starting line and throws the target."
     assert game.see(tables.piece("green", 80, 20)).said == "Stand the green target upright where it lies."
-    assert game.see(tables.target(), tables.target("red", 90)).said == "Leave one target on the table."
+    two = game.see(tables.target(), tables.target("red", 90))
+    assert two.said == f"Leave one target on the table. {two.differences[0]}"
+    assert two.differences[0].startswith("A red piece lies at ("), "the green one lay there"
     unsure = game.see(tables.target("red", 90, colour_probability=0.8))
     assert isinstance(unsure, Ambiguous)
     assert unsure.choices == (Choice("A red target stands upright", ("target red",)), Choice("Not yet", ()))
