@@ -45,11 +45,6 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
     """What can legally have happened to nests that are not seen, so that each is somewhere else, or fewer layers, or gone: at once after a
     drive that is seen, too, for a last layer is hit without a die."""
     match state.phase:
-        case Moving(points, ()) if state.to_move not in unseen:
-            for drive in reachable(state, points):
-                aimed = play(state, drive).phase
-                if isinstance(aimed, Aiming) and aimed.target in unseen and state.left[aimed.target].layers == 1:
-                    yield (drive, Fire(aimed.target), Take(aimed.target))
         case Moving(points) if state.to_move in unseen:
             yield from ((drive,) for drive in reachable(state, points))
         case Moving(_, early) if not early:
