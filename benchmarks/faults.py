@@ -182,13 +182,13 @@ class Film:
             started = opening(self.game, self.players, {}, self.setup, "a film", datetime.datetime.now(UTC))
             with closing(Session.begin(log, started)) as session:
                 inputs = read_inputs(self.folder / "inputs.jsonl")
-                Referee(_Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
+                Referee(Blank(readings), self.setup, lambda frame, *_: by_seq[frame.seq], session, inputs=inputs).run()
                 records = session.records()
         told = [(record.event, verdict_document(record)) for record in records]
         return [json.loads(json.dumps(document | {"moves": getattr(event, "moves", ())})) for event, document in told if document]
 
 
-class _Blank:
+class Blank:
     """A camera whose pictures nobody looks at."""
 
     name, simulated = "a film", False
@@ -302,6 +302,8 @@ in [LOG.md](LOG.md).
 
 
 if __name__ == "__main__":
+    from benchmarks.misread_start import section
+
     scorer = load_scoring("score_sequences", "sequences/")
     films = [Film.read(path.parent, scorer) for path in sorted((BENCH / "sequences").glob("*/expected.jsonl"))]
     found: dict[str, dict[str, Cost]] = defaultdict(dict)
@@ -309,4 +311,4 @@ if __name__ == "__main__":
         for name, fault in FAULTS.items():
             found[name][film.game] = costs(scorer, film, fault, random.Random(7))
             print(f"{film.folder.name}: {name}: {found[name][film.game]}", flush=True)
-    PAGE.write_text(page(found, films), encoding="utf-8")
+    PAGE.write_text(page(found, films) + section(films), encoding="utf-8")

@@ -254,6 +254,8 @@ class _Throws:
 
     def _told(self, event: Ruled | Answered | Declared) -> None:
         said = (getattr(event, "said", ""),)
+        if isinstance(event, Ruled) and event.verdict == "waiting":
+            return
         if isinstance(event, Ruled) and event.verdict != "accepted":
             self.deeds.append(Deed("throw", True, event.moves, "not seen" if event.verdict == "cannot_see" else "wrong", said))
             return

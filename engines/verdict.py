@@ -74,7 +74,14 @@ class Unsettled(_Verdict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting(Unsettled):
-    """Nothing happened yet that counts; `said` tells what the game waits for."""
+    """Nothing happened yet that counts; `said` tells what the game waits for.
+
+    `differences` are sentences about what lies there and is neither that nor a part of it: such a table is put on record.  Where the table is
+    `as_recorded` nothing is amiss, or half done.
+    """
+
+    differences: tuple[str, ...] = ()
+    as_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

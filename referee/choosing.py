@@ -8,22 +8,28 @@ from dataclasses import dataclass, replace
 
 from referee.command import Answer
 from referee.events import Asked, Record
+from referee.facts import LIKELIEST
 
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What a button points at while a question is open.  `count` is the place of that answer, 1 for the first; 0: none yet, or none again."""
+    """What a button points at while a question is open.  `count` is the place of that answer, 1 for the first; 0: none yet, or none again.
+
+    Where the first answer is the `likeliest`, it is taken without being pointed at.
+    """
 
     question: int
     labels: tuple[str, ...]
     count: int = 0
+    likeliest: bool = False
 
     @classmethod
     def begin(cls, question: Record | None) -> Choosing | None:
         """For the open question; None where there is none, or nothing to choose from."""
         if question is None or not isinstance(question.event, Asked) or not question.event.choices:
             return None
-        return cls(question.seq, tuple(choice.label for choice in question.event.choices))
+        likeliest = question.event.evidence.get(LIKELIEST) is True
+        return cls(question.seq, tuple(choice.label for choice in question.event.choices), likeliest=likeliest)
 
     def asks(self, question: Record | None) -> bool:
         """Is this the open question, and not one that has been closed meanwhile?"""
@@ -43,6 +49,11 @@ class Choosing:
         named = [player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)]
         return named[0] if len(named) == 1 else None
 
+    @property
+    def may_take(self) -> bool:
+        """Is there an answer to take: one that is pointed at, or the likeliest?"""
+        return bool(self.count) or self.likeliest
+
     def answer(self, decided_by: str) -> Answer:
-        """What is pointed at, taken."""
-        return Answer(question=self.question, label=self.label, decided_by=decided_by)
+        """What is pointed at, or else the likeliest, taken."""
+        return Answer(question=self.question, label=self.label or self.labels[0], decided_by=decided_by)

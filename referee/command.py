@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from referee.misread import Misread
 from table.documents import convert
 
 
@@ -29,11 +30,15 @@ class Answer(_Command, frozen=True, kw_only=True, tag="answer"):
 
 
 class Correct(_Command, frozen=True, kw_only=True, tag="correct"):
-    """Replace what record `record` ruled by `moves`, in the game's notation; no moves: nothing happened there."""
+    """Replace what record `record` ruled by `moves`, in the game's notation; no moves: nothing happened there.
+
+    With pieces that were `misread` on its table that one counts as it is without moves, too: as the start, or as it was recorded.
+    """
 
     record: int
     moves: tuple[str, ...]
     reason: str = ""
+    misread: Annotated[tuple[Misread, ...], msgspec.Meta(max_length=100)] = ()
 
 
 class Undo(_Command, frozen=True, kw_only=True, tag="undo"):

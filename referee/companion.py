@@ -232,7 +232,7 @@ class Companion:
         """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""
         question = self._session.ledger.question
         choosing = self._choosing if self._choosing and self._choosing.asks(question) else Choosing.begin(question)
-        if choosing is None or (take and not choosing.count):
+        if choosing is None or (take and not choosing.may_take):
             return False
         if take:
             self._session.command(choosing.answer(DECIDED_BY))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from engines.who_begins import How
+from referee.misread import Misread
 from table.documents import convert, parse_json, shown
 from table.errors import InputError
 from table.text import check_unicode
@@ -81,12 +82,13 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
     """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no observation.
 
     `moves` are those that were played (accepted) or tried (refused); `stands` are those that count although the act is
-    refused (since version 7).  `state` is the engine's state document after
+    refused (since version 7).  `waiting` (since version 8) is a
+    table that rests and is not what the game waits for.  `state` is the engine's state document after
     the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
     that it rests on is the record's frame.
     """
 
-    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync"]
+    verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
     code: str
     said: str
     rests_on: str = ""
@@ -170,12 +172,16 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
 
 
 class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
-    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log."""
+    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log.
+
+    `misread` are the pieces of its table that they put right (since version 8): with them it counts, with or without moves.
+    """
 
     corrects: int
     moves: tuple[str, ...]
     decided_by: str
     reason: str = ""
+    misread: tuple[Misread, ...] = ()
     said: str = ""
     state: dict[str, Any] = {}
 

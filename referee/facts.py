@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, assert_never
+
+import msgspec
 
 from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Verdict, Waiting
 from engines.verdict import Noted as Heard
 from referee.events import Asked, Choice, Noted, Ruled
 from referee.ledger import Ledger
+from referee.misread import KEY, Misread, plain
 from table.observation import Observation, observation_document
+
+LIKELIEST = "likeliest"
+"""In a question's evidence: its first answer is the only thing that explains the table."""
 
 
 def told(verdict: Verdict) -> str:
@@ -38,6 +45,22 @@ def fact_of(verdict: Verdict, observation: dict[str, Any] | None = None) -> Rule
             return None
         case _:
             assert_never(verdict)
+
+
+def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
+    """The fact that something lies there that the game does not wait for."""
+    evidence = verdict.evidence | {"differences": list(verdict.differences)}
+    common: dict[str, Any] = {name: getattr(verdict, name) for name in ("code", "said", "rests_on", "player")}
+    return Ruled(verdict="waiting", evidence=evidence, observation=observation, **common)
+
+
+def with_misread(event: Ruled | Asked, misread: tuple[Misread, ...], answers: Mapping[str, tuple[Misread, ...]] | None) -> Ruled | Asked:
+    """The fact with the pieces that are read wrongly on its table; `answers` are those that more is misread after, by their labels."""
+    if isinstance(event, Ruled):
+        told: Any = plain(misread)
+    else:
+        told = {choice.label: plain((*misread, *(answers or {}).get(choice.label, ()))) for choice in event.choices}
+    return msgspec.structs.replace(event, evidence=event.evidence | {KEY: told})
 
 
 def document(seen: Observation, ledger: Ledger) -> dict[str, Any]:

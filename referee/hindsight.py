@@ -153,11 +153,11 @@ class Hindsight:
         if self._since and (record is None or not _counts(record.event)):
             self._since.append(said)
 
-    def catch_up(self, session: Refereed, ruled_on: RuledOn[Observation], now: Observation, board: Board) -> bool:
-        """Put on record what must have happened before the table seen `now`; did anything?  Raises LogFailed."""
+    def catch_up(self, session: Refereed, before: Observation | None, ruled_on: RuledOn[Observation], now: Observation, board: Board) -> bool:
+        """Put on record what must have happened before the table seen `now`; did anything?  `before` as in `look_back`.  Raises LogFailed."""
         self._forget_what_counted(session)
         ledger = session.ledger
-        facts, seq = self.look_back(ledger, ruled_on.before(ledger), now, board), ledger.seq
+        facts, seq = self.look_back(ledger, before, now, board), ledger.seq
         for fact in facts:
             record = session.append(fact.event, fact.frame_jpeg, after=seq)
             if record is None:

@@ -105,6 +105,8 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
             return Scene("cannot see", then.players, leader=then.leader)
         case "out_of_sync":
             return Scene("out of sync", then.players, leader=then.leader)
+        case "waiting":
+            return then
         case _:
             assert_never(event.verdict)
 

@@ -36,6 +36,7 @@ from referee.events import (
     Undone,
     Upheld,
 )
+from referee.misread import KEY, Misread, read_misread
 from table.boards import Board
 from table.documents import convert
 from table.errors import InputError
@@ -57,6 +58,8 @@ class Standing:
     """Said in secret: what goes wrong with it is told without it."""
     resigned: str | None = None
     """Who gave up, where that is what it was."""
+    misread: tuple[Misread, ...] | None = None
+    """The pieces that are read wrongly on the table that was ruled on, by people's word; None where that did not change."""
 
     @property
     def decides_first(self) -> bool:
@@ -146,6 +149,28 @@ class Ledger:
         """Records that the rulings which count rest on, the latest first; of an answer, its question."""
         return (entry.question.seq if entry.question else entry.seq for entry in reversed(self.standing))
 
+    @property
+    def misread(self) -> tuple[Misread, ...]:
+        """The pieces that are read wrongly where they lay when the table was ruled on last, by people's word."""
+        return next((entry.misread for entry in reversed(self.standing) if entry.misread is not None), ())
+
+    @property
+    def colours_misread(self) -> dict[str, str]:
+        """What colours that nobody plays are by people's word, in this session: pieces of two players are never taken for each other's."""
+        of_earlier = self.earlier.colours_misread if self.earlier else {}
+        told = [one for entry in self.standing for one in entry.misread or () if one.true is not None]
+        return of_earlier | {
+            one.read.colour: one.true.colour
+            for one in told
+            if one.true is not None and one.read.colour not in self.colours and one.true.colour in self.colours
+        }
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """Of what lies on the table: the players' and, where there is one, the target's."""
+        target = self.started.table.get("game", {}).get("target")
+        return (*self.players, *([target] if target else []))
+
 
 Games = Mapping[str, Game]
 """Engines by the name of their game, as in `engines.GAMES`."""
@@ -228,7 +253,8 @@ def apply(ledger: Ledger, record: Record) -> Ledger:
         case Ruled():
             ruled = replace(now, rulings=now.rulings | {record.seq}, in_doubt=event.verdict in ("cannot_see", "out_of_sync"))
             counts = event.verdict == "accepted" or event.stands
-            return _count(ruled, Standing(record.seq, record.seq, event.counted)) if counts else ruled
+            misread = read_misread(event.evidence[KEY]) if KEY in event.evidence else None
+            return _count(ruled, Standing(record.seq, record.seq, event.counted, misread=misread)) if counts else ruled
         case Noted():
             noted = replace(now, rulings=now.rulings | {record.seq})
             return _count(noted, Standing(record.seq, record.seq, event.moves, secret=event.secret)) if event.moves else noted
@@ -319,7 +345,10 @@ def state_before(ledger: Ledger, seq: int) -> Any:
 def _answer(ledger: Ledger, record: Record, answered: Answered) -> Ledger:
     if ledger.question is None or ledger.question.seq != answered.question:
         raise InputError(f"question {answered.question} is not open: it was answered or taken back already")
-    new = Standing(record.seq, record.seq, answered.moves, ledger.question)
+    asked = ledger.question.event
+    of_answers = asked.evidence.get(KEY) if isinstance(asked, Asked) else None
+    misread = read_misread(of_answers.get(answered.label, ())) if isinstance(of_answers, dict) else None
+    new = Standing(record.seq, record.seq, answered.moves, ledger.question, misread=misread)
     settled = replace(ledger, question=None, rulings=ledger.rulings | {record.seq})
     return _count(settled, new) if new.moves or answered.holds else settled
 
@@ -337,7 +366,9 @@ def _correct(ledger: Ledger, record: Record, corrected: Corrected) -> Ledger:
     others = [entry for entry in ledger.standing if entry.seq != corrected.corrects]
     replaced = next((entry for entry in ledger.standing if entry.seq == corrected.corrects), None)
     question = replaced.question if replaced else None
-    new = [Standing(corrected.corrects, record.seq, corrected.moves, question)] if corrected.moves else []
+    misread = corrected.misread or (replaced.misread if replaced else None)
+    counts = corrected.moves or corrected.misread
+    new = [Standing(corrected.corrects, record.seq, corrected.moves, question, misread=misread)] if counts else []
     return replace(_recount(ledger, others + new), appeals=_heard(ledger, corrected.corrects))
 
 

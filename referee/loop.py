@@ -8,17 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict
-from referee.events import Answered, Asked, Noted, Ruled, Undone
-from referee.facts import document, fact_of, recorded_already, told
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Unsettled, Verdict, Waiting
+from referee.as_said import AsSaid, table_before
+from referee.events import Answered, Asked, Noted, Resumed, Ruled, Undone
+from referee.facts import document, fact_of, noticed, recorded_already, told, with_misread
 from referee.frames import CannotGoOn, frames, kept_jpeg
 from referee.hindsight import REFEREE, Hindsight
 from referee.inputs import Input
 from referee.ledger import Ledger
 from referee.live import Live, LiveState, Status, status_after
 from referee.log import LogFailed
+from referee.misread import EXPLAINS, Explained, amiss, follow, half_done, rank
 from referee.moved import HOLDS, TableWatch, Wish
-from referee.patience import Patience
+from referee.nearest import Nearest, nearest, once_more, read_as_before
+from referee.patience import SOON_MS, STAYS_MS, Patience
 from referee.patient_session import Refereed
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
@@ -89,6 +92,10 @@ class Referee:
         self._patience = Patience()
         self._hindsight = Hindsight()
         self._ruled_on: RuledOn[Observation] = RuledOn()
+        self._as_said = AsSaid()
+        self._amiss: Verdict | None = None
+        self._noticed: Observation | None = None
+        self._explained: Observation | None = None
         self._said, self._said_at = "", 0
         self._live = live or LiveState()
 
@@ -190,6 +197,8 @@ class Referee:
         self._hear(frame.at_ms)
         self._session.tick(frame.shown_ms)
         seen = self._observe(frame, self._setup, self._reference)
+        if isinstance(seen, Observation):
+            seen = self._as_said.on(seen, self._session.ledger, self._setup)
         self._live.see(frame, None if isinstance(seen, Unusable) else seen)
         if isinstance(seen, Unusable):
             self._settle.disturb()
@@ -234,6 +243,8 @@ class Referee:
             self._ask_in_time(frame, settled, ledger)
         else:
             self._judge(frame, settled, ledger)
+            if self._blind is settled:
+                self._ask_in_time(frame, settled, self._session.ledger)
         if self._dice is not None and settled is not None:
             self._hear_die(self._dice, frame, settled)
         elif self._dice is not None:
@@ -284,7 +295,7 @@ class Referee:
             self._session.append(Undone(undoes=question.seq, decided_by=REFEREE, said=said), after=ledger.seq)
             self._judged = None
         elif not self._hindsight.knows(settled, self._session):
-            if self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+            if self._caught_up(settled):
                 self._judge(frame, settled, self._session.ledger)
             else:
                 self._hindsight.keep(settled, kept_jpeg(frame), self._session)
@@ -292,27 +303,56 @@ class Referee:
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
         self._patience.stir()
+        self._explained = None
         event = self._session.records(self._session.ledger.seq - 1)[-1].event
         if isinstance(event, Answered) and not event.moves:
             self._judged = None
 
     def _judge(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
         self._tell("ruling", "The table is at rest; the referee rules.")
-        if not self._no_hand and self._hindsight.catch_up(self._session, self._ruled_on, settled, self._setup.board):
+        if not self._no_hand and self._caught_up(settled):
             ledger = self._session.ledger
-        verdict = ledger.engine.judge(ledger.state, settled, self._ruled_on.before(ledger), self._setup.board)
+        before = self._before(ledger)
+
+        def judge(table: Observation) -> Verdict:
+            return ledger.engine.judge(ledger.state, table, before, self._setup.board)
+
+        followed = follow(judge, Explained(self._as_said.there, settled, judge(settled)), self._as_said.lost, before, self._setup)
+        found, verdict = followed.best, followed.best.verdict
         if self._no_hand and not isinstance(verdict, Accepted):
             self._said, self._said_at, self._blind = STILL_HAND, ledger.seq, settled
             self._tell("cannot see", STILL_HAND)
             return
-        if self._judged is None or not unchanged(self._judged, settled):
+        if not any(known is not None and unchanged(known, settled) for known in (self._judged, self._blind)):
             self._patience.stir()
-        self._rule(verdict, frame, settled, ledger)
+        pressed = any(isinstance(record.event, Resumed) for record in self._session.records(self._judged_at))
+        near = once_more(ledger, followed, settled, self._setup)
+        found = followed.rival or found
+        if isinstance(verdict, Ambiguous) and before is not None:
+            near = read_as_before(ledger, verdict, settled, before, self._setup)
+        self._rule(near.question if near else verdict, frame, settled, ledger, found, near)
+        if pressed and rank(verdict) < EXPLAINS:
+            self._explained = None
+            self._explain(verdict, frame, settled, self._session.ledger)
 
-    def _rule(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
-        """Put a verdict on record where it belongs there, and tell it."""
-        table, jpeg = verdict.table or settled, kept_jpeg(frame)
+    def _before(self, ledger: Ledger) -> Observation | None:
+        return table_before(self._ruled_on, ledger, self._setup)
+
+    def _caught_up(self, settled: Observation) -> bool:
+        """Put on record what must have happened before; did anything?"""
+        before = self._before(self._session.ledger)
+        return self._hindsight.catch_up(self._session, before, self._ruled_on, settled, self._setup.board)
+
+    def _rule(
+        self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger, found: Explained | None = None, near: Nearest | None = None
+    ) -> None:
+        """Put a verdict on record where it belongs there, and tell it; it was `found` on the table as people said it is, and `near` is what they
+        are asked about pieces that may be misread."""
+        table, jpeg = verdict.table or (found.table if found else settled), kept_jpeg(frame)
         event = fact_of(verdict, document(table, ledger))
+        misread = found.misread if found else self._as_said.there
+        if isinstance(event, Ruled | Asked) and (misread or near or self._as_said.told):
+            event = with_misread(event, misread, near.misread if near else None)
         if recorded_already(verdict, ledger):
             self._ruled_on.keep(next(ledger.seen_in), table)
         elif event is not None and not self._repeats(verdict, settled, ledger):
@@ -322,9 +362,11 @@ class Referee:
             self._ruled_on.keep(record.seq, table)
             self._live.fail("")
         if isinstance(verdict, Unsettled | Ambiguous) or (isinstance(verdict, Refused) and not verdict.stands):
-            self._hindsight.keep(settled, jpeg, self._session)
+            self._hindsight.keep(found.table if found else settled, jpeg, self._session)
         self._said, self._said_at = told(verdict), self._session.ledger.seq
         self._patience.judged(verdict)
+        now = self._session.ledger
+        self._amiss = verdict if amiss(verdict, settled, self._ruled_on.before(now), now.colours) else None
         self._blind = settled if isinstance(verdict, CannotSee) else None
         if not isinstance(verdict, CannotSee):
             self._judged, self._judged_at = settled, self._said_at
@@ -332,11 +374,35 @@ class Referee:
         self._tell(status_after(verdict), self._said)
 
     def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
-        """Ask what the verdict at hand asks where the table stays so; what is out of step stays so."""
-        if not self._no_hand and (question := self._patience.due(frame.at_ms)) is not None:
-            out_of_step = self._open
-            self._rule(question, frame, settled, ledger)
-            self._open = out_of_step
+        """Speak of a table that can be taken as nothing, and ask what the verdict at hand asks, where the table stays so."""
+        if self._no_hand:
+            return
+        if (wrong := self._amiss) is not None and self._patience.rests_ms(frame.at_ms) >= (STAYS_MS if half_done(wrong) else SOON_MS):
+            self._explain(wrong, frame, settled, ledger)
+        if self._session.ledger.question is None and (question := self._patience.due(frame.at_ms)) is not None:
+            self._put(question, frame, settled, self._session.ledger)
+
+    def _put(self, question: Ambiguous, frame: Frame, settled: Observation, ledger: Ledger, near: Nearest | None = None) -> None:
+        """Ask; what is out of step stays so."""
+        out_of_step = self._open
+        self._rule(question, frame, settled, ledger, near=near)
+        self._open = out_of_step
+
+    def _explain(self, verdict: Verdict, frame: Frame, settled: Observation, ledger: Ledger) -> None:
+        """Put a table on record that is not what the game waits for, each once, and ask what it is if pieces are misread."""
+        self._amiss = None
+        if self._explained is not None and agree(self._explained, settled):
+            return
+        self._explained = settled
+        if isinstance(verdict, Waiting) and verdict.differences and not (self._noticed is not None and agree(self._noticed, settled)):
+            record = self._session.append(noticed(verdict, document(settled, ledger)), kept_jpeg(frame), after=ledger.seq)
+            if record is None:
+                return
+            self._noticed, ledger = settled, self._session.ledger
+            self._ruled_on.keep(record.seq, settled)
+            self._said_at = self._judged_at = record.seq
+        if isinstance(self._setup, Setup) and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)) is not None:
+            self._put(near.question, frame, settled, ledger, near)
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
@@ -355,7 +421,10 @@ class Referee:
         if ledger.seq == self._judged_at:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
-        heard = (isinstance(e, Noted) or (isinstance(e, Ruled) and e.observation is None) or (isinstance(e, Answered) and e.holds) for e in events)
+        heard = (
+            isinstance(e, Noted | Resumed) or (isinstance(e, Ruled) and e.observation is None) or (isinstance(e, Answered) and e.holds)
+            for e in events
+        )
         return isinstance(self._open, OutOfSync) or any(heard)
 
     def _tell_moved(self) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from engines.verdict import Ambiguous, Unsettled, Verdict
 
+SOON_MS = 1000
+"""A table that can be taken as nothing is spoken of after so long: within two seconds of its coming to rest."""
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
 
@@ -23,15 +25,17 @@ class Patience:
 
     def judged(self, verdict: Verdict) -> None:
         """This is the verdict on the table; a ruling ends what was done at it."""
-        self._question, self._since_ms = None, -1
+        self._question = None
         if not isinstance(verdict, Unsettled):
-            self._stirred = False
+            self._stirred, self._since_ms = False, -1
         elif verdict.asks is not None:
             self._question = replace(verdict.asks, table=verdict.asks.table or verdict.table)
 
+    def rests_ms(self, at_ms: int) -> int:
+        """For how long the table has been left alone up to this frame, since it was judged."""
+        self._since_ms = at_ms if self._since_ms < 0 else self._since_ms
+        return at_ms - self._since_ms
+
     def due(self, at_ms: int) -> Ambiguous | None:
         """The question, where the table has been left alone for STAYS_MS up to this frame; None before, and where nobody was at it."""
-        if self._question is None or not self._stirred:
-            return None
-        self._since_ms = at_ms if self._since_ms < 0 else self._since_ms
-        return self._question if at_ms - self._since_ms >= STAYS_MS else None
+        return self._question if self._stirred and self.rests_ms(at_ms) >= STAYS_MS else None

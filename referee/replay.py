@@ -13,12 +13,13 @@ from typing import Any
 
 import vision.observe
 from engines.still import STILL_MM
-from engines.verdict import Unsettled
+from engines.verdict import Unsettled, Waiting
 from referee.events import Answered, Asked, Corrected, Declared, Noted, Record, Reopened, Ruled, SessionStarted, TableChecked
-from referee.facts import fact_of, told
+from referee.facts import fact_of, noticed, told
 from referee.ledger import Games, Ledger, apply, begin, recorded
 from referee.log import LogReader
 from referee.loop import Observe
+from referee.misread import KEY, as_told, read_misread
 from referee.ruled_on import RuledOn
 from table.errors import InputError
 from table.observation import Observation
@@ -28,6 +29,7 @@ from vision.frame import Frame
 from vision.reader import TableReader
 
 PEOPLE, HEARD, GONE = "decided by people", "heard, not seen", "its picture is no longer kept"
+MISREAD = "asked whether pieces were misread"
 LATER = "made out from what was seen later"
 _NUMBER = re.compile(r"\d+\.\d+")
 
@@ -113,7 +115,15 @@ class _Again:
             said = "a hand is seen over the board" if isinstance(seen, Observation) else seen.reason
             self._ruled_on.keep(record.seq, "the table before it is not read any more")
             return Rejudged(record, None, said, differences(was, None))
+        as_ruled = was.evidence.get(KEY)
+        misread = read_misread(as_ruled) if isinstance(as_ruled, list) else ledger.misread
+        seen = as_told(seen, misread, ledger.colours_misread, self._setup).table
         before = self._ruled_on.before(ledger)
+        if isinstance(before, Observation):
+            before = as_told(before, ledger.misread, {}, self._setup).table
+        if isinstance(was, Asked) and isinstance(as_ruled, dict) and any(as_ruled.values()):
+            self._ruled_on.keep(record.seq, seen)
+            return Rejudged(record, not_judged=MISREAD)
         if isinstance(before, str):
             self._ruled_on.keep(record.seq, seen)
             return Rejudged(record, not_judged=before)
@@ -121,7 +131,8 @@ class _Again:
         self._ruled_on.keep(record.seq, verdict.table or seen)
         if isinstance(was, Asked) and isinstance(verdict, Unsettled) and verdict.asks is not None:
             verdict = verdict.asks
-        now = fact_of(verdict)
+        seen_before = isinstance(was, Ruled) and was.verdict == "waiting"
+        now = noticed(verdict) if seen_before and isinstance(verdict, Waiting) else fact_of(verdict)
         return Rejudged(record, now, told(verdict), differences(was, now))
 
     def leave_out(self, record: Record, why: str, after: str = "the table before it was made out from what was seen later") -> Rejudged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Generic, TypeVar
 
 from referee.ledger import Ledger
@@ -24,10 +25,9 @@ class RuledOn(Generic[Table]):
         if len(self._tables) > TABLES_KEPT:
             del self._tables[next(iter(self._tables))]
 
-    @property
-    def newest(self) -> tuple[int, Table] | None:
-        """The last record that was kept, and its table; None before the first."""
-        return next(reversed(list(self._tables.items())), None)
+    def newest(self, among: Container[int]) -> tuple[int, Table] | None:
+        """The last record that was kept of these, and its table; None where there is none."""
+        return next(((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among), None)
 
     def before(self, ledger: Ledger) -> Table | None:
         """The table on which the last ruling that stands was made by eye; None if that was before this memory began."""

@@ -250,9 +250,10 @@ class Session:
             case Answer():
                 return self._answered(command)
             case Correct():
-                moves = ", ".join(command.moves) or "nothing"
-                said = f"{command.decided_by} replaced what record {command.record} ruled: {moves} happened."
-                return Corrected(corrects=command.record, moves=command.moves, decided_by=command.decided_by, reason=command.reason, said=said)
+                moves, who = ", ".join(command.moves) or "nothing", command.decided_by
+                said = f"{who} replaced what record {command.record} ruled: {moves} happened."
+                common: dict[str, Any] = {"moves": command.moves, "decided_by": who, "reason": command.reason, "misread": command.misread}
+                return Corrected(corrects=command.record, said=said, **common)
             case Undo():
                 undoes = self._last_standing() if command.record is None else command.record
                 return Undone(undoes=undoes, decided_by=command.decided_by, said=f"{command.decided_by} took back record {undoes}.")

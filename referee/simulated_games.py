@@ -304,7 +304,7 @@ class Players:
 
 def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["right", "asked", "not seen", "nothing", "wrong"]:
     """What to think of what the referee made of an act; `stands`: the record says afterwards what truly happened."""
-    told = [event for event in events if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared)]
+    told = [event for event in events if isinstance(event, Ruled | Noted | Asked | Answered | Corrected | Declared) and not _waits(event)]
     if not told:
         return "nothing"
     ruled = [event for event in told if not _cannot_see(event)]
@@ -328,11 +328,16 @@ def _verdict(act: Act, events: tuple[Event, ...], stands: bool) -> Literal["righ
 
 def _may_be_asked(event: Event, act: Act) -> bool:
     """May a question follow from that, to who waits for it?"""
-    return _cannot_see(event) or (act.lawful and _out_of_sync(event))
+    return _cannot_see(event) or _waits(event) or (act.lawful and _out_of_sync(event))
 
 
 def _cannot_see(event: Event) -> bool:
     return isinstance(event, Ruled) and event.verdict == "cannot_see"
+
+
+def _waits(event: Event) -> bool:
+    """Is it only told that the table is not what the game waits for?"""
+    return isinstance(event, Ruled) and event.verdict == "waiting"
 
 
 def _out_of_sync(event: Event) -> bool:

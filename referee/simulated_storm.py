@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engines import ice_storm as engine
-from engines.ice_storm.moves import LEANING, Capture, Change, Throw, Void
+from engines.ice_storm.moves import LEANING, OTHER_SIZE, Capture, Change, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import targets
 from engines.ice_storm.state import State
@@ -19,6 +19,7 @@ from referee.simulated_games import Act, Bodies, without
 from table.boards import Chessboard
 from table.clearance import is_free
 from table.observation import SeenPiece
+from table.pieces import PieceSize
 from table.setup import Setup
 from table.solids import Array, Pose, Solid, lying, upright
 from vision.scene import Body, ScenePiece
@@ -92,6 +93,8 @@ class StormPlay:
         if state.round_over or state.thrown == 0 or not state.pieces or self._leaning in bodies:
             return None
         throws = [self._out_of_turn, self._two_at_once, self._leans, self._nudged, self._stolen]
+        if len(self._setup.sizes) > 1:
+            throws.append(self._another_size)
         shots = [self._bad_shot, self._own_piece, self._two_taken, self._nudged]
         return self._chance.choice(throws if state.next else shots)(state, bodies)
 
@@ -116,6 +119,13 @@ class StormPlay:
         for _ in range(2):
             bodies = {**bodies, self._new(str(state.next)): self._rest(str(state.next), bodies)[0]}
         return Act("two throws at once", bodies, "refused", "storm.throw.two")
+
+    def _another_size(self, state: State, bodies: Bodies) -> Act:
+        """The next player throws a piece of another size than the others."""
+        player = str(state.next)
+        piece, _ = self._rest(player, bodies, size=self._setup.sizes[1])
+        tried = str(Throw(player, None, (), OTHER_SIZE))
+        return Act("piece of another size", {**bodies, self._new(player): piece}, "refused", "storm.throw.size", (tried,))
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
         """The thrown piece leans on another, and is on the board as a whole: what lies partly off it is wasted, however it leans."""
@@ -208,16 +218,20 @@ class StormPlay:
                 return {**rest, name: body}, Change(piece.name, place)
         return None
 
-    def _rest(self, colour: str, bodies: Bodies, about_mm: Array | None = None) -> tuple[ScenePiece, Place]:
-        """A piece somewhere on the board, or about a place, apart from all others and clear to call; raises ValueError for a full board."""
+    def _rest(self, colour: str, bodies: Bodies, about_mm: Array | None = None, size: PieceSize | None = None) -> tuple[ScenePiece, Place]:
+        """A piece, of the game's size if no other is named, somewhere on the board, or about a place, apart from all others and clear to call.
+
+        Raises ValueError for a full board.
+        """
+        size = size or self._thrower.size
         outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
         low, high = outline.min(axis=0) + EDGE_MM, outline.max(axis=0) - EDGE_MM
         for _ in range(TRIES):
             x, y = self._rng.uniform(low, high) if about_mm is None else self._rng.normal(about_mm, NEAR_MM / 2)
             pose = lying if self._rng.random() < 0.75 else upright
-            solid = pose(self._thrower.size, float(x), float(y), float(self._rng.uniform(0, 360)))
+            solid = pose(size, float(x), float(y), float(self._rng.uniform(0, 360)))
             if is_free(solid, others, APART_MM) and (place := self._place(solid)):
-                return self._thrower.piece(colour, solid, self._thrower.size), place
+                return self._thrower.piece(colour, solid, size), place
         raise ValueError("expected room for one more piece on the simulated chessboard")
 
     def _beside(self, colour: str, bodies: Bodies) -> Bodies:

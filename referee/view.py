@@ -33,7 +33,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
          {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone |
                                                             # declared | appealed | upheld | resigned | table | begun
-          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | noted | ambiguous (asked) | table | by hand (people's)
+          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | waiting | noted | ambiguous (asked) | table |
+                                          # by hand (people's)
           "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
           "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see referee.calling
@@ -258,6 +259,6 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
         line |= {"verdict": "by hand", "decided_by": event.decided_by}
     return line | {
         "said": event.said,
-        "call": call(line["kind"], event.said),
+        "call": "" if line["verdict"] == "waiting" else call(line["kind"], event.said),
         "sound": sound(line["verdict"], line["code"], getattr(event, "state", {})),
     }

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
+from table.cells import cell_side_mm, cells_mm
 from table.setup import Setup
 from table.solids import FACES, TIP, Array, Solid
-from webui.cells import cell_side_mm, cells_mm
 from webui.labels import Label, place_labels
 from webui.marks import DrawnMark, DrawnOption, crowded, draw_marks, draw_options, path, plan
 from webui.naming import names_of

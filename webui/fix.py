@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +10,7 @@ import numpy as np
 from flask import Blueprint, Response, current_app, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from referee.misread import plain
 from referee.reread import Reread, Told
 from table.errors import InputError
 from table.observation import Observation
@@ -70,6 +72,7 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                 poses=POSES,
                 notice=notice,
                 again=again,
+                misread=json.dumps(plain(again.misread)) if again and again.misread else "",
                 instance=instance,
                 token=current_app.config["FORM_TOKEN"],
             )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from table.boards import Board
+from table.cells import cell_side_mm, cells_mm
 from table.solids import Array
-from webui.cells import cell_side_mm, cells_mm
 
 Sheet = Callable[[Array], Array]
 """What is drawn on: gives the SVG points (n, 2) of table points (n, 3) in mm."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from referee.facts import LIKELIEST
+from referee.misread import KEY
 from referee.shown import shown_mm
 
 UNITS = {"_mm": "mm", "_mm2": "mm²", "_deg": "°", "_ms": "ms", "_px": "px"}
@@ -41,6 +43,7 @@ VERDICTS = {
     "refused": "Refused",
     "cannot_see": "Cannot see",
     "out_of_sync": "Out of sync",
+    "waiting": "Waiting",
     "noted": "Heard",
     "ambiguous": "Asked",
     "table": "The table",
@@ -80,9 +83,10 @@ def before_the_list(verdict: Mapping[str, Any]) -> str:
 
 
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps, which are rows of their own."""
+    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps, which are rows of their own, and without
+    what only programs read."""
     for key, value in evidence.items():
-        if key == "gaps":
+        if key in ("gaps", KEY, LIKELIEST):
             continue
         unit = next((unit for ending, unit in UNITS.items() if key.endswith(ending)), "")
         name = key[: key.rindex("_")] if unit else key

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from table.boards import Board, within
+from table.cells import cells_mm
 from table.solids import Array
-from webui.cells import cells_mm
 
 SUITS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit that IceFloe's pyramids of a colour have."""

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from referee.through_lens import through_lens
+from table.cells import cells_mm
 from table.observation import Observation, SeenPiece
 from table.setup import Setup
 from table.solids import EDGES, Array, convex_hull
-from webui.cells import cells_mm
 from webui.drawing import ellipse_95
 from webui.marks import DrawnMark, DrawnOption, Sheet, circle, crowded, draw_marks, draw_options, path
 

@@ -102,8 +102,9 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
     filled = {name: value.strip() for name, value in form.items() if value.strip() and name not in ("token", "seen")}
     readings = {name.removeprefix(READING): _reading(filled.pop(name)) for name in list(filled) if name.startswith(READING)}
     document: dict[str, Any] = dict(filled)
-    if "said" in filled:
-        document["said"] = _said(filled["said"])
+    for name in ("said", "misread"):
+        if name in filled:
+            document[name] = _said(filled[name])
     for name in ("question", "record", "appeal"):
         if name in filled:
             document[name] = number(filled[name], name)

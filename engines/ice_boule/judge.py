@@ -38,7 +38,7 @@ PUT_BACK = "It was taken away by hand: put it back"
 def judge(state: State, seen: Observation, before: Observation | None, _board: Board | None = None) -> Verdict:
     """What happened on a table on which nothing moves any more."""
     if ended := outcome(state):
-        return Waiting(code="boule.over", said=f"The game is over: {ended}.", rests_on="Goal")
+        return Waiting(code="boule.over", said=f"The game is over: {ended}.", rests_on="Goal", as_recorded=True)
     if seen.hand:
         return Waiting(code="boule.hand", said="A hand is over the table.", player=state.next)
     if state.target is None:
@@ -132,16 +132,19 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
     if (own := _own_target(state, seen, before)) is not None:
         return own
     if any(piece.colour in state.players for piece in seen.pieces):
-        said = f"Clear the table; then {starter} throws the target."
-        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+        differences = _came(seen, before)
+        said = " ".join([f"Clear the table; then {starter} throws the target.", *differences])
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter, differences=differences)
     lying = [(index, piece) for index, piece in enumerate(seen.pieces) if piece.colour not in state.players]
     if len(lying) != 1:
+        differences = _came(seen, before)
         said = f"{starter.capitalize()} chooses the starting line and throws the target." if not lying else "Leave one target on the table."
-        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+        said = " ".join([said, *differences])
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter, differences=differences, as_recorded=not lying)
     ((index, target),) = lying
     if before and index in compare(before, seen).same and index not in compare(before, seen).moved:
         said = f"The {target.colour} piece is the last end's target; {starter} throws the next one."
-        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter, as_recorded=True)
     if target.pose != "upright" and target.pose_probability >= SURE:
         said = f"Stand the {target.colour} target upright where it lies."
         return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter)
@@ -155,10 +158,10 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
     return Accepted(code="boule.target", said=said, rests_on=SETUP, player=starter, moves=(move,), evidence=evidence)
 
 
-def _own_target(state: State, seen: Observation, before: Observation | None) -> Verdict | None:
-    """What to say where the one piece on the table has a player's colour, and it does not lie there since the last end; None elsewhere.
+def _own_target(state: State, seen: Observation, before: Observation | None) -> Waiting | None:
+    """Why the one piece on the table cannot be the target, where it has a player's colour and does not lie there since the last end; else None.
 
-    One that came new and stands was thrown as the target; of any other the reason is told, and nobody is accused.
+    Nobody is accused: it may be the Centrifuge of a Catapult that is being built.
     """
     changes = compare(before, seen) if before else None
     if len(seen.pieces) != 1 or (changes and changes.still):
@@ -167,11 +170,14 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     wrong = violation(state, Target(piece.colour))
     if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
         return None
-    evidence = {"target": str(piece), "base_mm": piece.base_mm.round(3).tolist()}
-    if piece.pose == "upright" and piece.pose_probability >= SURE and not (changes and changes.same):
-        return refusal(wrong, state.starter, (str(Target(piece.colour)),), evidence)
     said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
-    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, evidence=evidence)
+    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, differences=_came(seen, before))
+
+
+def _came(seen: Observation, before: Observation | None) -> tuple[str, ...]:
+    """What was not there at the last ruling, a sentence a piece."""
+    pieces = [seen.pieces[index] for index in compare(before, seen).appeared] if before else seen.pieces
+    return tuple(f"A {piece.colour} piece lies at ({piece.base_mm[0]:.0f}, {piece.base_mm[1]:.0f}) mm." for piece in pieces)
 
 
 def _target_gone(state: State, seen: Observation, before: Observation | None, known: Observation | None) -> Verdict:
@@ -237,7 +243,7 @@ def _nothing_new(found: Look) -> Verdict:
         return ask(found, "boule.vanished", said, PLAY, [out], PUT_BACK)
     if not carried:
         said = " ".join([turn(state), *map(cannot_be_read, found.seen.unread_mm)])
-        return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence())
+        return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence(), as_recorded=True)
     own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
     swapped = [
         (f"{player.capitalize()} threw the piece that {words.where(gap)}, and another {player} one left play", reading)

@@ -37,7 +37,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     """What happened on a board on which nothing moves any more."""
     assert isinstance(board, Chessboard), "set_up sees to that"
     if ended := outcome(state):
-        return Waiting(code="storm.over", said=f"The game is over: {ended}.", rests_on="Scoring")
+        return Waiting(code="storm.over", said=f"The game is over: {ended}.", rests_on="Scoring", as_recorded=True)
     if seen.hand:
         return Waiting(code="storm.hand", said="A hand is over the board.", player=state.next or state.attacker)
     if any(_too_long(piece, board) for piece in seen.pieces):
@@ -124,7 +124,7 @@ def _judge_attack(look: Look) -> Verdict:
         return cannot_read(look)
     if not any(targets(state).values()):
         return _who_can(look, attacker)
-    return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker)
+    return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True)
 
 
 def _several(look: Look, attacker: str) -> Refused:

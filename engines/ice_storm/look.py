@@ -182,12 +182,16 @@ class Look:
     def places(self) -> dict[str, Place]:
         """By name, how pieces lie that were moved and lie otherwise than the state says."""
         places: dict[str, Place] = {}
-        for piece in self.pieces:
-            now = self.found.get(piece.name)
-            place = self.touches(now).place if now else None
-            if now and place and place != piece.place and self._moved(piece, now):
+        for piece in self.moved:
+            place = self.touches(self.found[piece.name]).place
+            if place and place != piece.place:
                 places[piece.name] = place
         return places
+
+    @cached_property
+    def moved(self) -> tuple[Piece, ...]:
+        """Pieces of the state that were moved, if only within their squares."""
+        return tuple(piece for piece in self.pieces if (now := self.found.get(piece.name)) and self._moved(piece, now))
 
     @cached_property
     def elsewhere(self) -> dict[str, Place]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -81,10 +82,18 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     beside = [piece.colour for piece in look.now_outside]
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
-        return Waiting(code="storm.throw", said=f"{said}{turn(look.state)}", rests_on=DEPLOYMENT, player=player)
+        differences = tuple(map(partial(_lies_there, look), look.new))
+        said = " ".join([f"{said}{turn(look.state)}", *differences])
+        common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
+        return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
     said = f"A {player} piece lies beside the empty board. Was it thrown?"
     choices = (Choice(f"{player.capitalize()}'s throw is off the board", (str(Throw(player, None)),)), Choice("Not thrown yet: take it away", ()))
     return Ambiguous(code="storm.first", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+
+
+def _lies_there(look: Look, piece: SeenPiece) -> str:
+    place = look.touches(piece).place
+    return f"A {piece.colour} piece lies on {place}." if place else f"A {piece.colour} piece lies off the squares, or partly off."
 
 
 def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
@@ -144,8 +153,7 @@ def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None =
     Pieces of one colour look alike, so it matters which was thrown only there: then one reading is thrown again.
     """
     leans = piece is not None and _leans(look, piece) is not False
-    for name in look.places:
-        other = look.found[name]
+    for other in (look.found[piece.name] for piece in look.moved):
         if other.colour == player and (leans or _leans(look, other) is not False):
             swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
             yield from _readings(swapped, player, other)
@@ -165,8 +173,17 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
 
 
+def _told_apart(read: list[tuple[str, Throw]]) -> Iterator[tuple[str, Throw]]:
+    """Readings that are worded alike, each with where it moved what; the others as they are."""
+    alike = Counter(text for text, _ in read)
+    for text, throw in dict.fromkeys(read):
+        lie = [f"{change.name} lies on the board, {words.place(change.place)}" for change in throw.changes if change.place]
+        yield "; ".join([text, *lie]) if alike[text] > 1 else text, throw
+
+
 def _lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tuple[str, Throw]]:
     """Every reading with what is lost knocked off, then with it still there and not seen; as they are where nothing is lost."""
+    read = list(_told_apart(read))
     if not lost:
         return read
     names = words.named(lost)
@@ -376,7 +393,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return _stray(look, look.out[0].colour, player)
     if look.unread_mm or look.hidden:
         return cannot_read(look)
-    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player)
+    return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
 
 
 def _stray(look: Look, colour: str, player: str) -> Ambiguous:
@@ -395,12 +412,14 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
     earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        choices = [*(Choice(said, (str(throw),)) for said, throw in throws), *earlier]
+        leaning = _a_moved_piece_was_thrown(look, player)
+        choices = [*(Choice(said, counted(throw)) for said, throw in [*throws, *leaning] if counted(throw)), *earlier]
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
         told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
         return replace(told_so, asks=whose_throw(look, choices))
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
+    choices += [Choice(said, counted(throw)) for said, throw in _a_moved_piece_was_thrown(look, player)]
     choices += [*earlier, Choice("Not so: put it right", ())]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
     common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}

@@ -33,12 +33,12 @@ def throw(before: State, move: Throw) -> str:
     """Where a throw came to rest, and what it moved and knocked off the board."""
     owner = move.player.capitalize()
     landed = f"{owner}'s piece lies {place(move.place)}." if move.place else f"{owner}'s piece is off the board, or partly off: it is wasted."
-    moved = [f"{change.name} to lie {place(change.place)}" for change in move.changes if change.place]
+    moved = [f"It moved {change.name} to lie {place(change.place)}." for change in move.changes if change.place]
     off = [piece for change in move.changes if change.place is None and (piece := before.named(change.name))]
     own, enemies = ([piece for piece in off if (piece.colour == move.player) is mine] for mine in (True, False))
     said = [
         landed,
-        f"It moved {listed(moved)}." if moved else "",
+        *moved,
         _knocked_off(before, move.player, enemies),
         f"It knocked {named(own)} off the board, {'its' if len(own) == 1 else 'all of its'} own: wasted." if own else "",
     ]

@@ -50,7 +50,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
     """What happened on a hex board on which nothing moves any more."""
     assert isinstance(board, Hex), "set_up refuses other boards"
     if ended := outcome(state):
-        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Object of the game")
+        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Object of the game", as_recorded=True)
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.next)
     found = look(seen, board).counted(state)
@@ -79,7 +79,7 @@ def _wait(state: State, found: Look) -> Waiting | Accepted:
     if found.held.difference(held):
         return Accepted(code=START, said=said, rests_on=MOVES, moves=())
     asks = ask_unseen(state, found, held) if state.next in dict(held) else None
-    return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks)
+    return Waiting(code=MOVE, said=said, rests_on=MOVES, player=state.next, asks=asks, as_recorded=True)
 
 
 def _judge_start(state: State, found: Look) -> Verdict:
@@ -88,7 +88,7 @@ def _judge_start(state: State, found: Look) -> Verdict:
         hint = " Show it better; where colours are hard to tell, teach the referee yours." if unread or wrong.recoloured else ""
         said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
         asks = _ask_about_lost_ice(state, wrong) if wrong.lost else ask_unseen(state, found, wrong.gone)
-        return Waiting(code=START, said=said, rests_on=RULES, asks=asks)
+        return Waiting(code=START, said=said, rests_on=RULES, asks=asks, differences=tuple(_sentences(wrong, sorted(unread))))
     said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
 

@@ -40,7 +40,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Ta
     """What happened on a pond on which nothing moves any more."""
     assert isinstance(board, Tiles), "set_up sees to that"
     if ended := outcome(state):
-        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game")
+        return Waiting(code="icefloe.over", said=f"The game is over: {ended}.", rests_on="End of Game", as_recorded=True)
     if seen.hand:
         return Waiting(code="icefloe.hand", said="A hand is over the pond.", player=state.next)
     if seen.tiles is None:
@@ -112,8 +112,10 @@ def _tell(look: Look, story: _Story) -> Verdict:
         extra = sorted(look.tiles - {floe.place for floe in state.board.floes} - look.misread)
         note = f" A tile seems to lie on {listed(extra)}, where none belongs: take it off, if it does." if extra else ""
         note += f" Not seen, and there on the players' word: {_stand(state, look.held)}." if look.held else ""
-        mine = [name for name in look.held if _next_to_move(state)[1].owner(name) == state.next]
-        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=_ask_unseen(look, mine))
+        moving = _next_to_move(state)[1]
+        mine = [name for name in look.held if moving.owner(name) == (moving.mover if moving.phase == "move" else state.next)]
+        asks = _ask_unseen(look, mine)
+        return Waiting(code=f"icefloe.{state.phase}", said=turn(state) + note, player=state.next, asks=asks, as_recorded=True)
     move = story.moves[-1]
     if isinstance(move, Movement) and after.board.under(move.pyramid) and move.pyramid not in look.matched(after.board).values():
         return _ask_unread(look, story, move)
@@ -210,6 +212,30 @@ def _ask_unsure(look: Look) -> Ambiguous | None:
     return Ambiguous(code="icefloe.unsure", said=said, rests_on=MOVING, player=state.next, choices=choices, until_moved=True)
 
 
+def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
+    """Did several players move in turn before the pond was seen at rest?  None where what is seen is not that."""
+    opening, state = _next_to_move(look.state)
+    moves: list[Move] = list(opening)
+    if state.phase != "move" or len(changes.moved) < 2:
+        return None
+    told: list[str] = []
+    while state.phase == "move" and (name := next((name for name in changes.moved if state.owner(name) == state.mover), None)):
+        floe = state.board.under(name)
+        move = Movement(name, floe.place if floe else "", changes.moved[name])
+        if floe is None or violation(state, move):
+            break
+        after = play(state, move)
+        what = _what(state, move, after)
+        told.append(what[0].lower() + what[1:] if told else what)
+        moves.append(move)
+        state = after
+    if len(told) < len(changes.moved) or not _fits(look, state.board, None):
+        return None
+    choices = (Choice(", then ".join(told), tuple(map(str, moves))), NONE_OF_THESE)
+    said = "Several pyramids were moved. Did players move in turn?"
+    return Ambiguous(code="icefloe.in_turn", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
+
+
 def _stand(state: State, names: Collection[str]) -> str:
     """Where pyramids stand by the record."""
     return listed(f"{name} on {floe.place}" for floe in state.board.floes for name in floe.pyramids if name in names)
@@ -273,7 +299,7 @@ def _not_allowed(look: Look, changes: _Changes) -> Refused | OutOfSync:
     if tried is None or wrong is None:
         said = "The pond is not as it was left. Put it right."
         lost = {name for floe in look.state.board.floes if floe.place in changes.lost for name in floe.pyramids}
-        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost]) or _ask_unsure(look)
+        asks = _ask_unseen(look, [name for name in changes.gone if name not in lost]) or _ask_unsure(look) or _ask_in_turn(look, changes)
         return OutOfSync(code="icefloe.out_of_sync", said=said, player=look.state.next, differences=changes.said(look), asks=asks)
     code, player, _ = _kind(look.state, tried)
     if isinstance(tried, Movement):

@@ -32,7 +32,7 @@ def judge_placing(state: State, seen: Observation, before: Observation | None, b
         wrong = [f"Missing: {listed(missing)}." if missing else "", f"No tile belongs on {listed(extra)}." if extra else ""]
         said = " ".join(filter(None, wrong))
         asks = None if extra else _ask_tiles(state, missing, _judge_pyramids(state, seen, before, board))
-        return Waiting(code=CODE, said=said, rests_on="The Board", player=state.next, asks=asks)
+        return Waiting(code=CODE, said=said, rests_on="The Board", player=state.next, asks=asks, differences=tuple(filter(None, wrong)))
     return _judge_pyramids(state, seen, before, board)
 
 
@@ -42,7 +42,7 @@ def _judge_pyramids(state: State, seen: Observation, before: Observation | None,
     sure = sum(piece.pose_probability >= SURE for piece in seen.pieces)
     if sure > len(order):
         said = f"{sure} pyramids stand on the pond, and {len(order)} are played with. Take away what does not belong there."
-        return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next)
+        return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next, differences=(said,))
     look = Look(state, seen, before, board, order)
     # What is not sure to be a pyramid counts where it makes the set whole; else it may be a print on a tile.
     counts = ([len(order)] if len(seen.pieces) >= len(order) else []) + [max(sure, len(placed))]
@@ -52,10 +52,10 @@ def _judge_pyramids(state: State, seen: Observation, before: Observation | None,
     where = {name: due.places[k] for k, name in due.free.items()}
     if any(where[name] != floe.place for floe in state.board.floes for name in floe.pyramids):
         said = "Pyramids that were placed stand elsewhere now: put them back."
-        return Waiting(code=CODE, said=f"{said} {turn(state)}", rests_on=PLACING, player=state.next)
+        return Waiting(code=CODE, said=f"{said} {turn(state)}", rests_on=PLACING, player=state.next, differences=(said,))
     moves = [Placing(name, where[name]) for name in due.pyramids[len(placed) :]]
     if not moves:
-        return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next)
+        return Waiting(code=CODE, said=turn(state), rests_on=PLACING, player=state.next, as_recorded=True)
     alike = _alike(due, moves)
     return _place(state, moves) if alike is None else alike
 
@@ -72,7 +72,7 @@ def _place(state: State, moves: list[Placing]) -> Verdict:
         if wrong := violation(after, move):
             if len(moves) == 1:
                 return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-            return Waiting(code=CODE, said=f"{wrong.said} Put it right.", rests_on=wrong.clause, player=state.next)
+            return Waiting(code=CODE, said=f"{wrong.said} Put it right.", rests_on=wrong.clause, player=state.next, differences=(wrong.said,))
         after = play(after, move)
     code = CODE if after.phase == "place" else "icefloe.start"
     placed = listed(f"{move.pyramid} stands on {move.place}" for move in moves) if after.phase == "place" else "All pyramids are placed"
@@ -134,10 +134,12 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     new = [name for name in names if name not in placed]
     if len(new) == 1 and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
-    return Waiting(code=CODE, said=f"{_amiss(look, placed)} {turn(state)}", rests_on=PLACING, player=state.next, asks=_ask_where(look, placed))
+    differences, asks = _amiss(look, placed), _ask_where(look, placed)
+    said = f"{' '.join(differences)} {turn(state)}"
+    return Waiting(code=CODE, said=said, rests_on=PLACING, player=state.next, asks=asks, differences=differences)
 
 
-def _amiss(look: Look, placed: tuple[str, ...]) -> str:
+def _amiss(look: Look, placed: tuple[str, ...]) -> tuple[str, ...]:
     """Which pyramids are not where they should be, as far as the picture tells, in sentences."""
     pieces, order = look.now.pieces, look.pyramids
     seen = set(look.free.values())
@@ -150,7 +152,7 @@ def _amiss(look: Look, placed: tuple[str, ...]) -> str:
     said += [f"Placed too early: {listed(name for _, name in early)}."] if early else []
     said += [f"On {look.places[k]} a {pieces[k].colour} {pieces[k].size} is read, and only {name} is left to stand there." for k, name in other]
     said += [f"A {pieces[k].colour} {pieces[k].size} stands on {look.places[k]}, and none is left to place." for k in look.strangers(look.free)]
-    return " ".join(said) or "Not every pyramid on the pond is read for sure: turn them, or move them to the middle of their tiles."
+    return tuple(said) or ("Not every pyramid on the pond is read for sure: turn them, or move them to the middle of their tiles.",)
 
 
 def _alike(look: Look, moves: list[Placing]) -> Ambiguous | CannotSee | None:

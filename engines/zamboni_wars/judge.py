@@ -22,7 +22,17 @@ from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
 from engines.zamboni_wars.rules import SEQUENCE, after, after_early, early_dice, outcome, play, start, turn, violation
 from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
 from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
-from engines.zamboni_wars.ways import ask_doubted, ask_strange, ask_taken, ask_unseen, lay, seen_ways, ways_in_doubt, who_has_not_told
+from engines.zamboni_wars.ways import (
+    ask_doubted,
+    ask_strange,
+    ask_taken,
+    ask_unseen,
+    follower_has_driven,
+    lay,
+    seen_ways,
+    ways_in_doubt,
+    who_has_not_told,
+)
 from table.boards import Board, Coasters
 from table.errors import InputError
 from table.observation import SURE, Observation, SeenPiece
@@ -52,7 +62,7 @@ def judge(state: State, seen: Observation, before: Observation | None, board: Bo
 def _judge(state: State, held: AsTheyLay, before: Observation | None, board: Coasters) -> Verdict:
     seen = held.table
     if ended := outcome(state):
-        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning")
+        return Waiting(code=OVER, said=f"The game is over: {ended}.", rests_on="Winning", as_recorded=True)
     if seen.hand:
         return Waiting(code=MOVE, said="A hand is over the table.", player=state.to_move)
     found = as_said(look(seen, before, board), state, before, board).believed(state)
@@ -86,7 +96,7 @@ def _wait(state: State, found: Look, lie: AsTheyLay) -> Waiting | Accepted:
     if found.held.difference(held):
         return Accepted(code=START, said=_turn(state, found), rests_on=MOVEMENT, moves=())
     asks = ask_unseen(state, found, held) if touched(state).intersection(held) else ask_doubted(lie) if lie.doubted else ask_taken(state, found)
-    return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks)
+    return Waiting(code=MOVE, said=_turn(state, found), rests_on=MOVEMENT, player=state.to_move, asks=asks, as_recorded=True)
 
 
 def _turn(state: State, found: Look) -> str:
@@ -121,8 +131,9 @@ def _doubtful(state: State, piece: SeenPiece, asks: Ambiguous | None) -> CannotS
 
 def _judge_start(state: State, found: Look) -> Verdict:
     if wrong := found.differs(state):
-        said = f"Set up the board: {' '.join(_sentences(wrong))}"
-        return Waiting(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", asks=ask_unseen(state, found, wrong.gone))
+        differences, asks = tuple(_sentences(wrong)), ask_unseen(state, found, wrong.gone)
+        said = f"Set up the board: {' '.join(differences)}"
+        return Waiting(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", asks=asks, differences=differences)
     said = f"Every Zamboni is in its corner. {turn(state)}"
     return Accepted(code=START, said=said, rests_on="Setup; ruling zamboni_wars.6", moves=())
 
@@ -225,6 +236,9 @@ def _resized(state: State, wrong: Difference) -> Verdict:
 
 def _moved(state: State, found: Look, wrong: Difference) -> Verdict:
     """Zambonis lie or look otherwise than recorded, and it was no legal move."""
+    if len(wrong.moved) > 1 and follower_has_driven(state, found.as_read()):
+        verdict = _out_of_sync(state, wrong)
+        return replace(verdict, said=f"{verdict.said} If {state.follower} has driven since, tell what the die showed.")
     if len(wrong.moved) > 1 or (wrong.pushed and len(found.dice or ()) != len(state.dice)):
         return _out_of_sync(state, wrong)
     (pair,) = wrong.moved

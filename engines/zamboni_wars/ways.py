@@ -61,6 +61,14 @@ def _unseen_ways(state: State, found: Look, unseen: Collection[str]) -> Iterator
             yield (Fire(target), Take(target))
 
 
+def follower_has_driven(state: State, found: Look) -> bool:
+    """Would a die of the next player, that nobody told, explain the table: have both driven before it was seen at rest?"""
+    if not isinstance(state.phase, Moving) or state.phase.early or violation(state, Early(state.follower, PIPS[-1])):
+        return False
+    trials = (play(state, Early(state.follower, pips)) for pips in PIPS)
+    return any(found.shows(after(trial, way)) for trial in trials for way in seen_ways(trial, found))
+
+
 def who_has_not_told(state: State, found: Look) -> str | None:
     """Whose die, that nobody told, would explain the table: of a shot that hit before the end of its move was seen, or of who drove after a hit."""
     trials: list[tuple[str, State]] = []

@@ -75,3 +75,19 @@ def test_the_page_of_statistics_counts_as_the_game_does(begin, tmp_path):
     counted = count((Stories(tmp_path / "log.sqlite").of(session.id),))
     assert [player for player, _ in counted.squares] == ["red", "yellow"]
     assert counted.hits == ()
+
+
+@pytest.mark.parametrize(("low", "taken"), [("again", [("blue", "red1")]), ("undone", [])])
+def test_what_a_throw_out_of_sight_knocked_off_is_in_the_hit_list_as_long_as_it_counts(begin, low, taken):
+    session = begin(low=low)
+    accepted(session, "throw red b3", "throw yellow c5", "throw blue off", "moved blue: red1 off")
+    assert statistics(session)[1] == [("blue", "red1")]
+    session.command(Hear(said={"player": "blue", "low": True}))
+    assert statistics(session)[1] == taken
+    assert sum(session.ledger.state.stacks) == len(taken)
+
+
+def test_what_counts_for_nobody_is_no_hit(begin):
+    session = begin(knocked="nobody")
+    accepted(session, "throw red b3", "throw yellow c5", "throw blue off: red1 off")
+    assert statistics(session)[1] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations, islice
 
 import msgspec
@@ -12,6 +13,7 @@ from benchmarks.games import NOTES, page
 from benchmarks.playing import STUCK, Deed, Game, needed, play
 from engines import GAMES
 from referee.events import Asked, Choice
+from referee.simulated_storm import StormPlay
 from referee.simulated_tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
@@ -85,6 +87,25 @@ def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     assert {deed.verdict for deed in played.deeds if deed not in typed_in} == {"right"}, played.deeds
     assert played.scores == played.recorded
     assert any(not deed.lawful for deed in played.deeds)
+
+
+def test_a_piece_of_another_size_is_named_from_the_drawn_picture(monkeypatch):
+    """Ruling ice_storm.13, on a table that has pieces of two sizes."""
+
+    def of_two_sizes(*args):
+        table = game_table(*args)
+        (size,) = table.setup.game.sizes
+        sizes = (size, "small" if size != "small" else "medium")
+        setup = msgspec.structs.replace(table.setup, game=msgspec.structs.replace(table.setup.game, sizes=sizes))
+        return dataclasses.replace(table, setup=setup)
+
+    monkeypatch.setattr("benchmarks.playing.game_table", of_two_sizes)
+    monkeypatch.setattr(StormPlay, "mistake", lambda play, state, bodies: play._another_size(state, bodies) if 0 < state.thrown < 5 else None)
+    played = play("ice_storm", seed=1, acts=4, width_px=1640, mistakes=1.0)
+    assert not played.failed
+    assert [deed.verdict for deed in played.deeds if deed.name == "piece of another size"][:1] == ["right"]
+    assert {deed.verdict for deed in played.deeds} <= {"right", "asked"}, played.deeds
+    assert played.scores == played.recorded
 
 
 def test_throws_of_ice_boule_are_refereed_as_they_lie():

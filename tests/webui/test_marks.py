@@ -13,7 +13,7 @@ from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from referee.through_lens import through_lens
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
-from webui.cells import cells_mm
+from table.cells import cells_mm
 from webui.marks import draw_marks
 from webui.naming import names_of
 from webui.overlay import draw_over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -74,6 +75,39 @@ def test_a_question_is_asked_answered_and_closed(client, real):
     assert send(client, command="answer", question="4", label="it counts").status_code == 303
     assert client.get("/api/v1/state").get_json()["scores"] == {"red": 2, "blue": 1}
     assert send(client, command="answer", question="4", label="it counts").status_code == 409
+
+
+MISREAD = [{"read": {"colour": "red", "size": "small", "pose": "lying"}, "x_mm": 1.0, "y_mm": 2.0, "true": None, "turned_deg": 0.0}]
+
+
+def test_one_tap_says_that_a_piece_is_misread(client, real):
+    label = "Nothing has happened: no red piece is on e1"
+    choices = (Choice(label=label, holds=True), Choice(label="None of these: put it right"))
+    evidence = {"misread": {label: MISREAD, choices[1].label: []}, "likeliest": True}
+    real.append(Asked(code="pegs.wait", said="A red piece lies on e1.", choices=choices, evidence=evidence, until_moved=True))
+    assert re.findall(r'name="label" value="([^"]+)"', client.get("/").text) == [label, "None of these: put it right"]
+    assert send(client, command="answer", question="4", label=label).status_code == 303
+    assert [(one.read.colour, one.true) for one in real.ledger.misread] == [("red", None)]
+    assert "likeliest" not in client.get("/").text
+    assert send(client, command="undo", seen="5").status_code == 303
+    assert real.ledger.misread == ()
+
+
+def test_a_table_that_nobody_waits_for_is_on_record_and_no_ruling(client, real):
+    real.append(Ruled(verdict="waiting", code="pegs.wait", said="A green piece lies there.", evidence={"differences": ["A green piece lies there."]}))
+    page = client.get("/").text
+    assert page.index("blue put one down.") < page.index("A green piece lies there."), "it stands below, among what was said before"
+    (newest, *_) = client.get("/api/v1/state").get_json()["verdicts"]
+    assert (newest["verdict"], newest["call"], newest["sound"]) == ("waiting", "", "")
+
+
+def test_pieces_that_people_put_right_count_without_moves(client, real):
+    real.append(Ruled(verdict="waiting", code="pegs.wait", said="A red piece lies there."))
+    standing = len(real.ledger.standing)
+    assert send(client, command="correct", record="4", moves="", misread=json.dumps(MISREAD)).status_code == 303
+    assert len(real.ledger.standing) == standing + 1
+    assert [one.read.colour for one in real.ledger.misread] == ["red"]
+    assert send(client, command="correct", record="4", moves="", misread="[{}]").status_code == 400
 
 
 def test_a_correction_that_is_not_legal_is_refused_in_words(client, real):

@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 import engines
-from engines import GAMES
+from engines import GAMES, ice_storm
 from engines.clauses import words
+from engines.ice_storm.words import throw as throw_in_words
 from webui.language import LANGUAGES, translated
 from webui.wording import FIELD, listed_templates, read, sentences, write
 
@@ -26,7 +27,7 @@ PLAYERS = {
 }
 MOVES, TRIES = 150, 4
 ROOMS = Path(engines.__file__).parents[1]
-AT_WORK = ("preparing", "session", "loop", "moved", "ruler", "rolled", "reread", "gap_words", "live_lens", "calling")
+AT_WORK = ("preparing", "session", "loop", "moved", "ruler", "rolled", "reread", "gap_words", "live_lens", "calling", "nearest")
 SPEAKING = [
     *sorted(ROOMS.glob("engines/*/*.py")),
     *(ROOMS / "referee" / f"{name}.py" for name in AT_WORK),
@@ -120,6 +121,15 @@ def test_every_sentence_that_pages_show_is_in_the_list_of_templates(path):
     """A sentence that is new or worded anew wants its line in webui/translations/said.txt."""
     known = "\n".join(FIELD.sub("\0", template) for template in listed_templates())
     assert sorted(part for part in sentences_in_code(path) if part not in known) == []
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_a_throw_that_moved_pieces_is_said_in_every_language_however_many_they_are(count):
+    lie = ["blue1 b3-b4>b4", "blue2 c5^", "red1 d1-d2-e1-e2>e2", "yellow1 h8", "yellow2 a1-a2^"]
+    head = "players red yellow blue; round 1; totals 0 0 0; stacks 0 0 0; thrown 6; turn -"
+    state = ice_storm.State.parse(f"{head}; pieces red1 a8, yellow1 b8, yellow2 c8, blue1 d8, blue2 e8; rulings low=again.")
+    said = throw_in_words(state, ice_storm.parse_move(f"throw red g6: {', '.join(lie[:count])}"))
+    assert [code for code in CODES if translated(said, code) is None] == []
 
 
 @pytest.mark.parametrize("name", PLAYERS)

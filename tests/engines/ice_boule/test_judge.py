@@ -68,7 +68,9 @@ def test_between_ends(tables, new_game):
     assert game.see(lying[0]).said == "The green piece is the last end's target; blue throws the next one."
     assert game.see().said == "Blue chooses the starting line and throws the target."
     assert game.see(tables.piece("green", 80, 20)).said == "Stand the green target upright where it lies."
-    assert game.see(tables.target(), tables.target("red", 90)).said == "Leave one target on the table."
+    two = game.see(tables.target(), tables.target("red", 90))
+    assert two.said == f"Leave one target on the table. {two.differences[0]}"
+    assert two.differences[0].startswith("A red piece lies at ("), "the green one lay there"
     unsure = game.see(tables.target("red", 90, colour_probability=0.8))
     assert isinstance(unsure, Ambiguous)
     assert unsure.choices == (Choice("A red target stands upright", ("target red",)), Choice("Not yet", ()))
@@ -171,15 +173,14 @@ def test_a_table_that_is_not_the_one_before_is_not_used(tables, game):
     assert game.add(tables.beside("yellow", 30.0, 90)).moves == ("throw yellow large 30.00: blue 20.00 < yellow 30.00",)
 
 
-def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(tables, new_game):
+@pytest.mark.parametrize("pose", ["upright", "lying"])
+def test_a_target_in_a_player_s_colour_is_not_taken_and_the_reason_is_told(tables, new_game, pose):
+    """It is no refusal: a lone piece may be the Centrifuge of a Catapult that is being built."""
     game = new_game()
-    refused = game.see(tables.target("yellow"))
-    assert isinstance(refused, Refused)
-    assert (refused.code, refused.tried, refused.player) == ("boule.target.colour", ("target yellow",), "blue")
-    assert refused.said == "The target cannot be yellow, a player's colour: it may have any but blue and yellow."
-    lying = game.see(tables.piece("yellow", 0.0, 0.0))
-    assert isinstance(lying, Waiting)
-    assert lying.said.startswith("The target cannot be yellow")
+    told = game.see(tables.piece("yellow", 0.0, 0.0, pose=pose))
+    assert isinstance(told, Waiting)
+    assert (told.code, told.rests_on, told.player) == ("boule.target.colour", "Before each end", "blue")
+    assert told.said.startswith("The target cannot be yellow, a player's colour: it may have any but blue and yellow. ")
     assert game.see(tables.target("green")).moves == ("target green",)
 
 

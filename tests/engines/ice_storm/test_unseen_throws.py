@@ -188,3 +188,29 @@ def test_a_throw_that_leaned_or_did_not_can_be_put_right_by_people(three, play):
     ((said, move),) = refused.evidence["may_be"].items()
     assert said.startswith("Green's piece lies on the board")
     assert game.violation(STATE, game.parse_move(move)) is None
+
+
+def test_answers_that_lead_elsewhere_are_worded_otherwise(three, lie, play):
+    """Which of two pieces of one colour was thrown, and leans, decides where the other one lies."""
+    before = three.seen()
+    three.pieces["green1"] = lie("green", 275, 310, 0.0, "upright")
+    leaning = dataclasses.replace(three.leaning("green"), pose_probability=1.0)
+    near_green = dataclasses.replace(lie("green", 175, 66, 70.0).piece(), pose="leaning", on=0)
+    for thrown_piece in (leaning, near_green):
+        asked = play(STATE, before, thrown_piece)
+        if isinstance(asked, Ambiguous):
+            labels = [choice.label for choice in asked.choices]
+            assert len(set(labels)) == len(labels), labels
+            assert len({choice.moves for choice in asked.choices if choice.moves}) == sum(bool(choice.moves) for choice in asked.choices)
+
+
+def test_a_leaning_throw_that_lies_where_an_own_piece_lay_which_is_out_of_sight(three, lie, play):
+    """The truth is among the answers, though the leaning piece looks like the own one that was moved."""
+    before = three.seen()
+    del three.pieces["green1"], three.pieces["red1"]
+    leaning = dataclasses.replace(lie("green", 178, 85, 120.0).piece(), pose="leaning")
+    three.pieces["black1"] = lie("black", 185, 118)
+    told = play(STATE, before, leaning)
+    asked = told if isinstance(told, Ambiguous) else told.asks
+    voids = [choice.moves[0] for choice in asked.choices if choice.moves and choice.moves[0].startswith("void green")]
+    assert any("green1 off" in move and "red1 off" in move for move in voids)

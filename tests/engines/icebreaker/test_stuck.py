@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from engines.clauses import explain
+from engines.clauses import explain, words
 from engines.icebreaker.board import Board, board, label, members, union
 from engines.icebreaker.moves import parse_move
 from engines.verdict import Accepted, Waiting
@@ -95,3 +95,9 @@ def test_three_ships_shut_in_nothing_but_a_corner(size):
         shut_in |= cut_off(played, ships)
     assert {label(cell) for cell in members(shut_in)} == {label(cell) for cell in members(corners)}
     assert not played.ice & corners
+
+
+def test_every_ruling_is_listed_with_its_sentence():
+    """So it stands on the set-up page, in `rinkside rules icebreaker` and in the log."""
+    cited = {ruling.cites for ruling in game.RULINGS}
+    assert {clause for clause in words("icebreaker") if clause.startswith("ruling ")} <= cited

@@ -15,7 +15,9 @@ from engines.icefloe.moves import (
     Coin,
     Decision,
     Done,
+    Finding,
     Movement,
+    Objection,
     Penalty,
     Placing,
     Removal,
@@ -56,6 +58,8 @@ def any_moves(draw):
             st.builds(Selection, player, tile),
             st.builds(Torch, player),
             st.builds(Penalty, player, ballot, st.none() | st.booleans()),
+            st.builds(Objection, player, player),
+            st.builds(Finding, player, st.booleans()),
         )
     )
 
@@ -243,3 +247,27 @@ def test_nobody_is_ever_stuck(place):
     moves = list(legal_moves(state))
     assert moves
     assert all(isinstance(move, Slide) for move in moves)
+
+
+@settings(max_examples=15)
+@given(st.integers(0), players, rulings)
+def test_games_with_objections(seed, seats, chosen):
+    """Objections at random: votes stay hidden while one is open, only those who are asked settle it, and something can always be done."""
+    chance, state = Random(seed), start(seats, chosen)
+    while not outcome(state):
+        said = [move for by, to in product(seats, seats) if violation(state, move := Objection(by, to)) is None]
+        legal = list(legal_moves(state))
+        assert legal
+        before, move = state, chance.choice(said if said and chance.random() < 0.1 else legal)
+        state = play(state, move)
+        assert State.parse(str(state)) == state
+        document = state_document(state)
+        if state.objection:
+            assert state.vote_to_come
+            assert state.objection.accused not in (*state.muted, *(set(state.asked) - {state.torch}))
+            assert {*document["objection"]["asked"]} == {one.player for one in legal_moves(state) if isinstance(one, Finding)}
+            assert state.phase != "vote" or {*document["votes"].values()} <= {"?", None}
+        if before.phase in ("move", "vote") and before.objection and state.phase in ("coins", "decide"):
+            assert isinstance(move, Finding), "nothing else shows votes while an objection is open"
+        if isinstance(move, Finding) and not state.objection:
+            assert (before.objection.accused in state.muted) or state.muted == before.muted

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engines import icefloe as game
-from engines.verdict import Accepted, Refused, Waiting
+from engines.verdict import Accepted, OutOfSync, Refused, Waiting
 
 BOARD = "a1=A4+AS a2=A2+BS a3=Mn+AC b1=A5+AM+CM b2=A3+AA c2=Ma+FA d4=S4 d5=S5 e5=C5"
 
@@ -102,3 +102,22 @@ def test_who_scores_or_takes_the_torch_says_that_no_empty_tile_goes():
     heard = game.hear(state, {"player": "black", "torch": True})
     assert heard.moves == ("remove none", "torch black")
     assert isinstance(game.hear(state, {"player": "blue", "torch": True}), Refused)
+
+
+def test_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_asked(pond):
+    state, table = pond(line("move", round_=1, mover="red"))
+    before = table.seen()
+    table.put("AS", "a2")
+    table.put("AC", "b2")
+    verdict = game.judge(state, table.seen(), before, table.board)
+    assert isinstance(verdict, OutOfSync)
+    choices = {choice.label: choice.moves for choice in verdict.asks.choices}
+    assert choices == {
+        "Red moved AS from a1 to a2, then yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
+        "None of these: put it right": (),
+    }
+    for name, place in (("BS", "b2"), ("AC", "e5")):
+        spoilt = table.copy()
+        spoilt.put(name, place)
+        asks = game.judge(state, spoilt.seen(), before, table.board).asks
+        assert asks is None or not any(choice.moves for choice in asks.choices), "not what players do in turn"

@@ -168,3 +168,15 @@ def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
     waiting = game.judge(state, seen, before, pond.board)
     assert (type(waiting), waiting.code) == (Waiting, "icefloe.fallen")
     assert waiting.said.startswith("FA has fallen over: stand it upright where it belongs.")
+
+
+def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_seen(pond):
+    """The torch is handed on without a word: whoever moves then may have moved what the camera does not see."""
+    state, table = pond(line("torch", "-"))
+    mover = state.after(state.torch)
+    name = next(name for name in state.board.pyramids if state.owner(name) == mover)
+    said = unseen(table, name)
+    waiting = game.judge(state, said, said, table.board)
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks is not None
+    assert any(choice.moves and choice.moves[-1].startswith(f"{name}:") for choice in waiting.asks.choices)

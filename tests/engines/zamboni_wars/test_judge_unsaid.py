@@ -7,7 +7,7 @@ import json
 import pytest
 
 from engines import zamboni_wars as game
-from engines.verdict import Accepted, Refused, Waiting
+from engines.verdict import Accepted, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
 from referee.inputs import read_inputs
 
@@ -137,3 +137,14 @@ def test_who_drives_after_a_shot_whose_die_was_not_told_is_refused_with_the_way_
     assert "If red missed, tell what the die showed." in refused.said
     evening.count(game.hear(evening.state, {"player": "red", "die": 1}))
     assert evening.judge().said == "Blue's Zamboni was moved, and no roll is known: tell what the die showed."
+
+
+def test_two_drives_before_the_table_was_seen_at_rest_name_the_die_that_was_not_told(at):
+    evening = at("zambonis c6 SE 3, d3 S 2, d1 NE 1; to_move blue; phase move 2")
+    evening.table.drive("blue", Space.parse("c1"), "W")
+    evening.table.drive("yellow", Space.parse("a6"), "SE")
+    verdict = evening.judge()
+    assert isinstance(verdict, OutOfSync)
+    assert verdict.said.endswith("If yellow has driven since, tell what the die showed.")
+    evening.count(game.hear(evening.state, {"player": "yellow", "die": 4}, True))
+    assert evening.judge().moves == ("c1 W", "a6 SE")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from table.boards import Board, Chessboard, Hex, Open
+from table.boards import Board, Chessboard, Hex, Open, within
 from table.solids import Array
 
 FILES = "abcdefghijklmnopqrstuvwxyz"
@@ -43,3 +43,9 @@ def cells_mm(board: Board) -> Mapping[str, Array]:
     near_left = np.asarray(board.origin_mm)
     places = [(file, rank) for rank in range(ranks) for file in range(files)]
     return MappingProxyType({f"{FILES[file]}{rank + 1}": near_left + side * np.array([file, rank]) + square for file, rank in places})
+
+
+def cell_at(board: Board, point_mm: Array) -> str:
+    """The name of the cell under a point (2,); empty beside the board, and on open ground."""
+    cells = cells_mm(board).items()
+    return next((name for name, corners_mm in cells if within(corners_mm, point_mm)), "")
