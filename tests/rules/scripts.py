@@ -12,9 +12,9 @@ Then, line by line:
   open question that begins so;
 - `-> KIND CODE: MOVES`: what comes of the table as it lies now, or of what was just said.  Kinds:
   `accepted`, `refused`, `out_of_sync`, `cannot_see`, `noted`, `waiting` (nothing is said),
-  `uncounted` (nothing counts, whatever is said, and nobody is blamed), and `asked`, where the moves
-  of each answer follow, ` / ` between answers and `-` for none.  Moves are separated by ` + `;
-  without `: ` they are left open;
+  `uncounted` (nothing counts, whatever is said, and nobody is blamed), `unplayed` (nothing counts,
+  and somebody may be blamed), and `asked`, where the moves of each answer follow, ` / ` between
+  answers and `-` for none.  Moves are separated by ` + `; without `: ` they are left open;
 - `rests TEXT`: what the verdict rests on has this in it; `said TEXT`: so has its sentence;
 - `is KEY=VALUE ...`: what the state document says now, lists with commas.
 """
@@ -40,8 +40,9 @@ class Came:
 
 
 NOTHING = Came("waiting")
-ALSO = {"uncounted": ("waiting", "asked", "cannot_see", "out_of_sync")}
-"""A kind that stands for several."""
+UNCOUNTED = ("waiting", "asked", "cannot_see", "out_of_sync")
+ALSO = {"uncounted": UNCOUNTED, "unplayed": (*UNCOUNTED, "refused")}
+"""Kinds that stand for several."""
 
 
 def tables(script):
