@@ -41,13 +41,11 @@ def with_target(state: State, seen: Observation, before: Observation | None) -> 
     places = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
     if not guessed.issuperset(places):
         return seen
-    kept = [k for k in range(len(seen.pieces)) if k not in places]
-    others, now = [seen.pieces[k] for k in kept], {k: place for place, k in enumerate(kept)}
-    bare = [replace(piece, on=None if piece.on is None else now.get(piece.on)) for piece in others]
+    others, bare = [piece for k, piece in enumerate(seen.pieces) if k not in places], _without(seen.pieces, places)
     stood = _target_of(state, before)
     place = _standing_on(stood, bare, state) if stood is not None else _under_the_leader(state, bare)
     if place is None:
-        return seen if places else None
+        return seen if places and not (before is not None and _impossible(seen, places, before)) else None
     upper = bare[place]
     sure, target = upper.pose_probability, stood or _doubtful(replace(upper, colour=str(state.target)))
     if before is not None and stood is not None and _explains_all(others[place], stood, state, seen, before):
@@ -67,12 +65,28 @@ def guessed(state: State, seen: Observation, before: Observation | None) -> Obse
     tells.  Hardly anything is sure of distances from there.
     """
     was = [piece for piece in (before.pieces if before else ()) if piece.colour == state.target]
-    if before is None or len(was) != 1 or any(piece.colour == state.target for piece in seen.pieces):
+    if before is None or len(was) != 1:
         return None
+    only_guessed = [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target]
+    seen = replace(seen, pieces=tuple(_without(seen.pieces, only_guessed)))
     changes = compare(before, seen)
     fell = [seen.pieces[k] for k, then in changes.same.items() if k in changes.moved and hold(before.pieces, then, was[0], False)]
     target = replace((fell or was)[0], colour=was[0].colour, size=was[0].size, covariance=ANYWHERE, on=None, rivals=(), if_right=None)
     return replace(seen, pieces=(*seen.pieces, target))
+
+
+def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:
+    """What is left of pieces, each on what it was on if that is left too."""
+    kept = [k for k in range(len(pieces)) if k not in left_out]
+    now = {k: place for place, k in enumerate(kept)}
+    return [replace(piece, on=None if piece.on is None else now.get(piece.on)) for piece in map(pieces.__getitem__, kept)]
+
+
+def _impossible(seen: Observation, places: Sequence[int], before: Observation) -> bool:
+    """Is a target only guessed to be under pieces that stood there before, when it was elsewhere?"""
+    over = [piece for piece in seen.pieces if piece.on in places]
+    bare = [was for was in before.pieces if was.on is None]
+    return bool(over) and all(any(was.colour == piece.colour and not moved(was, piece) for was in bare) for piece in over)
 
 
 def _doubtful(target: SeenPiece) -> SeenPiece:

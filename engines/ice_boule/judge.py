@@ -16,7 +16,7 @@ from engines.ice_boule import words
 from engines.ice_boule.changes import compare
 from engines.ice_boule.covered import guessed, with_target
 from engines.ice_boule.layout import Layout
-from engines.ice_boule.look import Look, look
+from engines.ice_boule.look import GUESSED_MM, Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.stack import as_toppled, uncovered
@@ -194,6 +194,9 @@ def _target_gone(state: State, seen: Observation, before: Observation | None, kn
     back = Choice("It is still in play, or is put back", ())
     whole = guessed(state, seen, known)
     verdict = None if whole is None else _judge_throw(look(state, as_toppled(state, whole, known), known))
+    targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
+    if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
+        return verdict  # that nobody sees it was asked already
     still = () if verdict is None else tuple(_in_play(state, verdict))
     return Ambiguous(**common, choices=(LEFT, *still, back), table=whole if still else None)
 
@@ -250,8 +253,6 @@ def _nothing_new(found: Look) -> Verdict:
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
-    if swapped and _one_more_outside(found, player):
-        return rule(out[1])  # whichever of theirs left: both count the same
     said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
@@ -331,11 +332,6 @@ def _sizes(found: Look, player: str, thrown: int) -> list[tuple[str, Reading]]:
     else:
         sizes = list(dict.fromkeys([piece.size, *SIZES]))
     return [(f"A {size} piece", Reading(found, player, thrown, size)) for size in sizes]
-
-
-def _one_more_outside(found: Look, colour: str) -> bool:
-    before = found.before.off_board if found.before else ()
-    return sum(piece.colour == colour for piece in found.seen.off_board) == sum(piece.colour == colour for piece in before) + 1
 
 
 def _seen_outside(found: Look) -> bool:

@@ -149,7 +149,8 @@ def _as_ruled(state: State, seen: Observation, before: Observation, changes: Cha
 def _kept(state: State, before: Observation, changes: Changes, measured: Measurement, seen: Observation) -> dict[int, int]:
     """For the place in the gaps of a piece that lies still beside a target that does: its place in the state's layout.
 
-    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture does.
+    A nudge may be too small to be seen of one piece, and yet change its gap by more than a picture does.  Which of several pieces of a colour
+    that are about as near is which in the layout nobody knows: they are kept together or not at all.
     """
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if isinstance(earlier, CannotSee) or measured.target.place_sigma_mm < GUESSED_MM < earlier.target.place_sigma_mm:
@@ -171,4 +172,21 @@ def _kept(state: State, before: Observation, changes: Changes, measured: Measure
         for k, gap in enumerate(measured.gaps)
         if then.get(gap.index) in places and abs(gap.mm - were[then[gap.index]].mm) <= max(STILL_MM, gap.sigma_mm)
     }
-    return {k: place for k, place in still.items() if measured.gaps[k].on_target == state.layout.lies[place].on_target}
+    still = {k: place for k, place in still.items() if measured.gaps[k].on_target == state.layout.lies[place].on_target}
+    kept = {then[measured.gaps[k].index] for k in still}
+    lost = {index for alike in _alike(earlier) if not kept.issuperset(alike) for index in alike}
+    return {k: place for k, place in still.items() if then[measured.gaps[k].index] not in lost}
+
+
+def _alike(measured: Measurement) -> list[set[int]]:
+    """Pieces (indexes of what was seen) of a colour that no sure difference of their distances tells apart."""
+    groups: list[set[int]] = []
+    for colour in {gap.piece.colour for gap in measured.gaps}:
+        last = None
+        for k, gap in enumerate(measured.gaps):
+            if gap.piece.colour == colour:
+                if last is None or measured.nearer(last, k):
+                    groups.append(set())
+                groups[-1].add(gap.index)
+                last = k
+    return groups

@@ -144,13 +144,16 @@ def _leads(ranking: Ranking) -> Iterator[Ranking]:
 
 
 def _contenders(ranking: Ranking) -> list[tuple[int, ...]]:
-    """Places of the pieces that may be the nearest of all, each with those that were said to be equal to it: of each colour the first
-    that is not known to be farther than another's, and the first such that was not said to be equal to another colour's.
+    """Places of the pieces that may be the nearest of all, each with those that were said to be equal to it: of each colour one that is not known
+    to be farther than another's, and one such that was not said to be equal to another colour's.
+
+    Of several the one that is known to be nearer than most is taken: what is said of it now claims nothing new of the others.
     """
     linked = set(np.nonzero(ranking.equal)[0].tolist())
     places: list[int] = []
     for colour in dict.fromkeys(lie.colour for lie in ranking.lies):
         own = [place for place in ranking.places(colour)[0] if not ranking.nearer[:, place].any()]
+        own.sort(key=lambda place: -int(ranking.nearer[place].sum()))
         places += sorted({*own[:1], *[place for place in own if place not in linked][:1]})
     groups = dict.fromkeys(_said_equal(ranking, place) for place in places)
     return [group for group in groups if not ranking.nearer[:, group].any()]

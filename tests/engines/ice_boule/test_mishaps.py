@@ -105,18 +105,6 @@ def test_pieces_moved_by_hand(tables, game):
     assert len(near.choices) == 4
 
 
-def test_a_throw_that_knocks_a_piece_of_its_own_colour_off_needs_no_answer(tables, game):
-    """Whether that one left or the one that was thrown: who leads, who throws and what lies there are the same."""
-    game.add(tables.beside("blue", 20.0))
-    game.add(tables.beside("yellow", 30.0, 90))
-    target, blue, _ = game.pieces
-    verdict = game.see(target, blue, tables.beside("yellow", 10.0, 180), off=[tables.piece("yellow", 900.0, 0.0)])
-    assert isinstance(verdict, Accepted)
-    assert verdict.moves == ("throw yellow out: yellow 10.00 < blue 20.00",)
-    assert game.document["left"] == {"blue": 3, "yellow": 2}
-    assert isinstance(game.see(target, tables.beside("blue", 90.0), *game.pieces[2:]), Ambiguous), "no more lies outside"
-
-
 def test_all_readings_forbidden(tables, new_game):
     """A missing piece cannot be explained by a throw that the rules forbid."""
     game = new_game()

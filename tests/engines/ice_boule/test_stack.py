@@ -158,3 +158,17 @@ def test_the_true_reading_of_a_fallen_stack_is_always_among_the_answers(tables, 
         said = {choice.label.partition(". ")[2] for choice in asked.choices if choice.moves}
         assert said >= {"Blue is nearest", "Yellow is nearest"}
         assert said & {"Blue and yellow are equally near", "Yellow and blue are equally near"}
+
+
+def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_not_there(tables, new_game):
+    """Where a stack falls over it, eyes look for a piece that may hide it, and find one that lay still."""
+    game = begun(tables, new_game)
+    bystander = tables.piece("blue", 80.0, 0.0, pose="upright")
+    game.add(bystander)
+    game.add(tables.on("yellow", game.pieces[0], 0))
+    assert str(game.state.layout).startswith("yellow on < blue ")
+    fallen = tables.piece("yellow", 10.0, 5.0)
+    guess = [tables.target(x_mm=80.0), replace(bystander, on=0, pose_probability=0.8), fallen, tables.beside("blue", 60.0, 90)]
+    asked = game.see(*guess)
+    assert asked.code == "boule.target.gone"
+    assert {"The target is still in play. Yellow is nearest", "The target is still in play. Blue is nearest"} <= {c.label for c in asked.choices}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engines.errors import AmbiguousMove, InvalidNotation
-from engines.ice_boule import State, hear, judge_answer, judge_stop, parse_move, play
+from engines.ice_boule import State, hear, judge, judge_answer, judge_stop, parse_move, play
 from engines.verdict import Accepted, Ambiguous, Choice
 
 
@@ -260,3 +260,28 @@ def test_a_nudge_that_is_seen_of_no_piece_alone_ends_what_was_decided(tables, ga
     choices = verdict.choices if isinstance(verdict, Ambiguous) else ()
     leads = [play(game.state, parse_move(choice.moves[0])).leading for choice in choices if choice.moves]
     assert "yellow" in (leads or [game.document["leading"]])
+
+
+def test_a_second_piece_of_the_leader_that_is_too_close_is_not_counted_unasked(tables, game):
+    """Yellow leads, as people said; yellow's next lies by the picture nearer still, and may well lie behind blue's."""
+    game.add(tables.beside("blue", 20.0))
+    game.answer(game.add(tables.beside("yellow", 19.9, 90)), "Yellow is nearest")
+    game.state = replace(game.state, thrown=(4, 2))
+    verdict = game.add(tables.beside("yellow", 19.8, 180))
+    assert isinstance(verdict, Accepted), "yellow leads, either way"
+    assert game.state.layout.points_in_doubt("yellow")
+    asked = hear(game.state, {"player": "yellow", "stop": True})
+    assert [choice.label for choice in asked.choices] == ["Yellow is nearest, and scores 1 point", "Yellow is nearest, and scores 2 points"]
+
+
+def test_which_of_two_pieces_alike_was_said_to_be_equal_nobody_knows(tables, game):
+    """Red and a blue piece touch, and so does another blue one; when one of the blue ones is knocked away, the other may be either."""
+    game.add(tables.beside("blue", 0.0))
+    game.answer(game.add(tables.beside("yellow", 0.0, 90)), "Blue and yellow are equally near")
+    game.answer(game.add(tables.beside("yellow", 0.0, 180)), "Blue and yellow are equally near")
+    target, blue, first, second = game.pieces
+    for away, stays in ((first, second), (second, first)):
+        knocked = tables.beside("yellow", 40.0, 90 if away is first else 180)
+        verdict = judge(game.state, tables.seen(target, blue, stays, knocked, tables.beside("yellow", 60.0, 270)), game.before)
+        assert isinstance(verdict, Ambiguous)
+        assert "Blue and yellow are equally near" in {choice.label for choice in verdict.choices}
