@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.accuracy import commit
 from benchmarks.faults import FAULTS, SAME_MM, STILL_MM, Blank, Film, Reading
 from benchmarks.sequences import GAMES
 from referee.command import Answer, Declare
@@ -271,8 +270,8 @@ def section(films: Sequence[Film]) -> str:
     return f"""
 ## A piece of the start that is misread for a whole game
 
-Measured {datetime.datetime.now(UTC):%Y-%m-%d} (commit {commit()}). What does it cost if one piece of the start is surely read as something
-else in every picture of a film, wherever it goes, and people answer what they are asked? The same films, by people who wait {REST_MS / 1000:g} s
+Measured {datetime.datetime.now(UTC):%Y-%m-%d}. What does it cost if one piece of the start is surely read as something else
+in every picture of a film, wherever it goes, and people answer what they are asked? The same films, by people who wait {REST_MS / 1000:g} s
 at every table. Pieces: {pieces}; Ice Boule begins with the target, and Ice Storm with the first throw. Each cell: games that began after at most one
 answer, games in which all that was played is on record and nothing else, of so many; then questions after the beginning, and moves that people had
 to type. A thrown piece that is read as lying otherwise than it does is a throw all the same: there the squares of that throw are not compared.

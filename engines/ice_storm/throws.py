@@ -83,7 +83,7 @@ def _before_the_round(look: Look, player: str) -> Verdict:
     if look.leftover or look.new or beside != [player]:
         said = "Clear the board. " if look.leftover or look.new else ""
         differences = tuple(map(partial(_lies_there, look), look.new))
-        said = " ".join([f"{said}{turn(look.state)}", *differences])
+        said += " ".join([*differences, turn(look.state)])
         common: dict[str, Any] = {"rests_on": DEPLOYMENT, "player": player, "differences": differences}
         return Waiting(code="storm.throw", said=said, as_recorded=not (look.leftover or look.new), **common)
     said = f"A {player} piece lies beside the empty board. Was it thrown?"

@@ -263,7 +263,9 @@ def test_the_first_throw_of_a_game_beside_the_board(table, lie, play):
     table.beside.append(lie("red", 75, -60))
     assert isinstance(play(), Waiting), "pieces wait beside the board"
     table.pieces = {"a": lie("green", 175, 60), "b": lie("green", 320, 320)}
-    assert play().said == "Clear the board. Green throws next. A green piece lies on d2. A green piece lies on g7."
+    wrong = play()
+    assert wrong.said == "Clear the board. A green piece lies on d2. A green piece lies on g7. Green throws next."
+    assert wrong.differences == ("A green piece lies on d2.", "A green piece lies on g7.")
 
 
 def test_a_shot_that_hangs_on_a_touch(table, lie, play):
