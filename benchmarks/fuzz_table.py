@@ -23,7 +23,10 @@ HANGS_MM = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A pyramid: (x, y) as `SeenPiece.base_mm`, `on` the name of the one that it stands on."""
+    """A pyramid: (x, y) as `SeenPiece.base_mm`, `on` the name of the one that it stands on.
+
+    `shape` is where it is in space, if that does not follow from the rest: it leans on something.
+    """
 
     colour: str
     size: str
@@ -32,6 +35,7 @@ class Thing:
     y_mm: float
     heading_deg: float = 0.0
     on: str | None = None
+    shape: Solid | None = None
 
     @property
     def at_mm(self) -> np.ndarray:
@@ -40,7 +44,8 @@ class Thing:
 
     def put(self, at_mm: np.ndarray, **other: object) -> Thing:
         """The same piece elsewhere."""
-        return replace(self, x_mm=float(at_mm[0]), y_mm=float(at_mm[1]), **other)
+        x_mm, y_mm = float(at_mm[0]), float(at_mm[1])
+        return replace(self, x_mm=x_mm, y_mm=y_mm, **{"shape": None, **other})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ def camera_over(outline_mm: np.ndarray) -> Camera:
 def solid_of(thing: Thing, sizes: PieceSet, below: Solid | None = None) -> Solid:
     """The solid; `below` is that of the piece that it stands on."""
     size = sizes[thing.size]
+    if thing.shape is not None:
+        return thing.shape
     if below is not None:
         return on_top(size, below, thing.heading_deg)
     if thing.pose == "upright":

@@ -70,6 +70,8 @@ class Deed:
     truth: Truth
     said: Mapping[str, Any] | None = None
     then: Deed | None = None
+    typed: Mapping[str, Any] | None = None
+    """How people say it where the camera may not tell."""
     compared: bool = False
     """Can it only be told from what was read before?"""
 
@@ -159,6 +161,8 @@ class Fuzzer:
         verdict, seen = self._judge(at, deed.table)
         if deed.table.hand:
             verdict, seen, deed = self._hand(at, deed, verdict)
+        if isinstance(verdict, Waiting) and deed.typed is not None and verdict.asks is None:
+            verdict = self.game.engine.hear(at.state, deed.typed)
         told = self._told(at, deed.truth, verdict)
         after = self._lead_on(at, deed, verdict, seen)
         lawful = deed.truth.kind == "lawful"
@@ -257,8 +261,8 @@ class Fuzzer:
             seen = at.before
         table = self.game.settled(after, deed.table)
         then = Position(after, table, seen)
-        again, _ = self._judge(then, deed.table)
-        if not _taken(again) and not isinstance(verdict, Refused):
+        again, _ = self._judge(then, table if isinstance(verdict, Refused) else deed.table)
+        if not _taken(again):
             self.faults.append(f"dead end: after {deed.truth.moves} the table is not taken: {_words(again)}")
         return replace(then, before=self.game.observed(table))
 

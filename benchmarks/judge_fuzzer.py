@@ -20,14 +20,16 @@ from typing import NamedTuple
 import click
 
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.fuzz_boule import FuzzedBoule
 from benchmarks.fuzz_icebreaker import FuzzedIcebreaker
 from benchmarks.fuzz_icefloe import FuzzedIcefloe
+from benchmarks.fuzz_storm import FuzzedStorm
 from benchmarks.fuzz_zamboni import FuzzedZamboni
 from benchmarks.fuzzing import BLOCK, Fuzzer, Result
 from benchmarks.games import noted
 
 PAGE = ROOT / "docs" / "FUZZ.md"
-FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedIcefloe)}
+FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedStorm, FuzzedBoule, FuzzedIcefloe)}
 MOST_LINES = 40
 """Faults of a game that the page lists."""
 

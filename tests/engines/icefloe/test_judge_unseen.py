@@ -168,3 +168,16 @@ def test_a_pyramid_that_fell_over_onto_another_tile_has_not_moved(table):
     waiting = game.judge(state, seen, before, pond.board)
     assert (type(waiting), waiting.code) == (Waiting, "icefloe.fallen")
     assert waiting.said.startswith("FA has fallen over: stand it upright where it belongs.")
+
+
+def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them(pond):
+    state = game.start(("black", "blue", "red"), {})
+    while len(state.board.pyramids) < len(state.placing_order) - 1:
+        state = game.play(state, next(iter(game.legal_moves(state))))
+    _, table = pond(str(state))
+    table.put("AS", state.board.floes[0].place)
+    extra = table.stood["AS"].piece(np.zeros(2))
+    table.put("AS", state.board.under("AS").place)
+    verdict = game.judge(state, table.seen(extra), None, table.board)
+    assert isinstance(verdict, Waiting), verdict.said
+    assert "is read, and only FS is left to stand there" in verdict.said
