@@ -234,7 +234,7 @@ class FuzzedIcefloe:
         stood = state.board.under(name) if name else None
         near = stood and np.abs(middle - self._middle(stood.place)).max() < self.board.cell_mm / 2 + ROLLED_MM
         inside = np.abs(middle - self._middle(self._place(middle) or "a1")).max() < self.board.cell_mm / 2 - ROLLED_MM
-        return stood.place if near else self._place(middle) if inside and not stood else ""
+        return stood.place if near else self._place(middle) if inside else ""
 
     def _place(self, at_mm: np.ndarray) -> str:
         column, row = np.floor(at_mm / self.board.cell_mm).astype(int)
@@ -347,14 +347,16 @@ class FuzzedIcefloe:
             return None
         one, other = chance.sample(list(table.things), 2)
         a, b = table.things[one], table.things[other]
-        swapped = table.with_thing(one, a.put(b.at_mm)).with_thing(other, b.put(a.at_mm))
+        aside = np.array([chance.uniform(2, 4), chance.uniform(2, 4)])  # no hand puts a piece just where another stood
+        swapped = table.with_thing(one, a.put(b.at_mm + aside)).with_thing(other, b.put(a.at_mm - aside))
         return swapped if self._all_free(swapped) else None
 
     def _resized(self, _state: State, table: Table, chance: Random) -> Table | None:
         """A pyramid is exchanged for another of its suit."""
-        if not table.things:
+        names = [name for name, one in table.things.items() if one.pose == "upright"]
+        if not names:
             return None
-        name = chance.choice(list(table.things))
+        name = chance.choice(names)
         had = LETTERS.index(table.things[name].size)  # two sizes side by side may be misread for each other
         sizes = [letter for k, letter in enumerate(LETTERS) if abs(k - had) > 1]
         one = replace(table.things[name], size=chance.choice(sizes))

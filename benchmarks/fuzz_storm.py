@@ -31,8 +31,8 @@ SIZE = "medium"
 APART_MM = 4.0
 """Pieces that come to rest nearer to each other might touch, for all that a reading says."""
 EDGE_MM, TRIES = 30.0, 300
-MOVED_MM = 8.0
-"""What is knocked goes at least so far."""
+MOVED_MM = 16.0
+"""What is knocked goes at least so far: pieces that are read otherwise, and nearer, have not been touched."""
 CLEAR = np.diag([1.0, 1.0, 2.0]) ** 2
 """Pieces whose place is too close to call with that covariance are thrown again."""
 COLOURS = ("red", "green", "blue", "yellow", "black")
@@ -400,12 +400,15 @@ class FuzzedStorm:
     def _pushed(self, table: Table, name: str, chance: Random) -> Table | None:
         """A piece lies elsewhere, near or far."""
         one, rest = table.things[name], table.without(name)
-        near = chance.random() < 0.5
+        was, near = self._middle(one), chance.random() < 0.5
         for _ in range(TRIES // 10):
             piece = self._rest(one.colour, rest, chance, one.at_mm if near else None)
-            if piece is not None and np.hypot(*(piece.at_mm - one.at_mm)) > MOVED_MM:
+            if piece is not None and np.hypot(*(self._middle(piece) - was)) > MOVED_MM:
                 return table.with_thing(name, piece)
         return None
+
+    def _middle(self, one: Thing) -> np.ndarray:
+        return solid_of(one, self._sizes).vertices_mm[:, :2].mean(axis=0)
 
     def _rest(self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None) -> Thing | None:
         """Somewhere on the board, apart from all others, and clear to call."""

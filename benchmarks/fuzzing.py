@@ -243,7 +243,8 @@ class Fuzzer:
         if deed.truth.kind == "nothing":
             if not (_taken(verdict) or self._may_be_nothing(verdict)):
                 self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
-            return replace(at, before=seen)
+            table = self.game.settled(at.state, replace(deed.table, hand=False))
+            return replace(at, table=table, before=seen)
         if deed.then is not None and self.chance.random() < COMPLETES:
             whole, seen = self._judge(at, deed.then.table)
             self._told(at, deed.then.truth, whole)
