@@ -123,7 +123,7 @@ def _several(look: Look, attacker: str) -> Refused | Ambiguous:
 def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
     """The orders in which two pieces may have been taken by the rules."""
     for pair in permutations(gone) if len(gone) == 2 else ():
-        after, moves, took = state, [], []
+        after, moves, took = state, list[str](), list[str]()
         for piece in pair:
             move = Capture(piece.colour, piece.number)
             if violation(after, move):
