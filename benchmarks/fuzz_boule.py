@@ -55,7 +55,9 @@ class FuzzedBoule:
         }
         players = tuple(chance.sample(COLOURS, chance.choice([1, 2, 2, 2, 3])))
         state, table = engine.start(players, rulings), Table()
-        for _ in range(chance.choice([0, chance.randrange(14), chance.randrange(14), chance.randrange(60)])):
+        for _ in range(
+            chance.choice([0, chance.randrange(14), chance.randrange(14), chance.randrange(60)])
+        ):
             deed = (self._target if state.next is None else self._throw)(state, table, chance)
             if deed is None or deed.truth.kind != "lawful":
                 break
@@ -71,7 +73,12 @@ class FuzzedBoule:
 
     def settled(self, state: State, table: Table) -> Table:
         """Nothing is left beside the ground; the one piece of the target's colour is the target."""
-        return Table(things={TARGET if one.colour == state.target else name: one for name, one in table.things.items()})
+        return Table(
+            things={
+                TARGET if one.colour == state.target else name: one
+                for name, one in table.things.items()
+            }
+        )
 
     def same(self, state: State, other: State) -> bool:
         """In all that counts: distances may be known better or worse."""
@@ -79,7 +86,15 @@ class FuzzedBoule:
         def told(one: State) -> tuple[Any, ...]:
             lies = Counter((lie.colour, lie.on_target) for lie in one.layout.lies)
             ended = one.target is None
-            return (one.scores, one.next, one.starter, one.target, one.thrown, one.end, *(() if ended else (one.leading, lies, one.sizes)))
+            return (
+                one.scores,
+                one.next,
+                one.starter,
+                one.target,
+                one.thrown,
+                one.end,
+                *(() if ended else (one.leading, lies, one.sizes)),
+            )
 
         return told(state) == told(other)
 
@@ -94,7 +109,10 @@ class FuzzedBoule:
             if deed is not None:
                 break
         if chance.random() < 0.05:
-            effect, deed = f"{effect}, hand in between", replace(deed, table=replace(deed.table, hand=True))
+            effect, deed = (
+                f"{effect}, hand in between",
+                replace(deed, table=replace(deed.table, hand=True)),
+            )
         return replace(deed, effect=effect, compared=True)
 
     def _throws(self) -> Effects:
@@ -132,7 +150,9 @@ class FuzzedBoule:
         }
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
-        player = state.next if state.next and chance.random() < 0.6 else chance.choice(state.players)
+        player = (
+            state.next if state.next and chance.random() < 0.6 else chance.choice(state.players)
+        )
         said = chance.choice([{"player": player, "stop": True}, {"player": player, "out": True}])
         return Deed("told at any time", table, Truth("said"), said)
 
@@ -142,21 +162,47 @@ class FuzzedBoule:
         """Of a table that people put right: is it as it is recorded?  Between ends: does a target stand there, alone?"""
         if state.target is None:
             alone = list(table.things.values())
-            if len(alone) == 1 and TARGET not in table.things and alone[0].pose == "upright" and alone[0].colour not in state.players:
+            if (
+                len(alone) == 1
+                and TARGET not in table.things
+                and alone[0].pose == "upright"
+                and alone[0].colour not in state.players
+            ):
                 return Truth("lawful", (str(Target(alone[0].colour)),))
             return NOTHING
         if TARGET not in table.things or table.things[TARGET].colour != state.target:
             return Truth("amiss")
         now, then = self._layout(state, table).lies, state.layout.lies
-        known = {(lie.colour, lie.on_target) for lie in now} == {(lie.colour, lie.on_target) for lie in then}
-        near = all(any(abs(one.gap_mm - lie.gap_mm) <= SAME_MM and one.colour == lie.colour for one in then) for lie in now)
-        strange = any(one.colour not in state.players for name, one in table.things.items() if name != TARGET)
-        return NOTHING if known and near and not strange and len(now) == len(then) else Truth("amiss")
+        known = {(lie.colour, lie.on_target) for lie in now} == {
+            (lie.colour, lie.on_target) for lie in then
+        }
+        near = all(
+            any(
+                abs(one.gap_mm - lie.gap_mm) <= SAME_MM and one.colour == lie.colour for one in then
+            )
+            for lie in now
+        )
+        strange = any(
+            one.colour not in state.players for name, one in table.things.items() if name != TARGET
+        )
+        return (
+            NOTHING if known and near and not strange and len(now) == len(then) else Truth("amiss")
+        )
 
     def _layout(self, state: State, table: Table) -> Layout:
         """All that lies in play, nearest first, measured without error."""
-        lies = sorted((self._lie(table, name) for name in table.things if table.things[name].colour in state.players), key=lambda lie: lie.rank)
-        links = tuple("=" if near.rank == far.rank and near.gap_mm == 0 else "<" for near, far in pairwise(lies))
+        lies = sorted(
+            (
+                self._lie(table, name)
+                for name in table.things
+                if table.things[name].colour in state.players
+            ),
+            key=lambda lie: lie.rank,
+        )
+        links = tuple(
+            "=" if near.rank == far.rank and near.gap_mm == 0 else "<"
+            for near, far in pairwise(lies)
+        )
         return Layout(tuple(lies), links)
 
     def _lie(self, table: Table, name: str) -> Lie:
@@ -190,7 +236,9 @@ class FuzzedBoule:
         """What a player throws in this end."""
         return state.size(player) or SIZE
 
-    def _lands(self, state: State, table: Table, piece: Thing | None, size: str = "") -> Deed | None:
+    def _lands(
+        self, state: State, table: Table, piece: Thing | None, size: str = ""
+    ) -> Deed | None:
         if piece is None:
             return None
         name = self._new(piece.colour)
@@ -199,10 +247,16 @@ class FuzzedBoule:
 
     def _level(self, state: State, table: Table, chance: Random) -> Deed | None:
         """A piece lands nearly as far from the target as another player's."""
-        others = [name for name, one in table.things.items() if one.colour in state.players and one.colour != state.next and one.on is None]
+        others = [
+            name
+            for name, one in table.things.items()
+            if one.colour in state.players and one.colour != state.next and one.on is None
+        ]
         if not others:
             return None
-        wanted = self._lie(table, chance.choice(others)).gap_mm + chance.choice([-1, 1]) * chance.uniform(0.02, 0.8)
+        wanted = self._lie(table, chance.choice(others)).gap_mm + chance.choice(
+            [-1, 1]
+        ) * chance.uniform(0.02, 0.8)
         target = solid_of(table.things[TARGET], self._sizes)
         for _ in range(TRIES // 10):
             piece = self._rest(str(state.next), table, chance)
@@ -213,7 +267,9 @@ class FuzzedBoule:
             for _ in range(8):
                 gap = clearance(solid_of(piece, self._sizes), target).mm
                 piece = piece.put(piece.at_mm + (gap - wanted) * toward)
-            if abs(clearance(solid_of(piece, self._sizes), target).mm - wanted) < 0.01 and self._free(table, piece):
+            if abs(
+                clearance(solid_of(piece, self._sizes), target).mm - wanted
+            ) < 0.01 and self._free(table, piece):
                 return self._lands(state, table, piece)
         return None
 
@@ -226,7 +282,9 @@ class FuzzedBoule:
         toward = table.things[TARGET].at_mm - piece.at_mm
         toward = toward / np.hypot(*toward)
         for _ in range(20):
-            piece = piece.put(piece.at_mm + clearance(solid_of(piece, self._sizes), target).mm * 0.999 * toward)
+            piece = piece.put(
+                piece.at_mm + clearance(solid_of(piece, self._sizes), target).mm * 0.999 * toward
+            )
         gone = table.without(TARGET)
         return self._lands(state, table, piece) if self._free(gone, piece) else None
 
@@ -235,7 +293,15 @@ class FuzzedBoule:
         target = table.things[TARGET]
         if target.pose != "upright" or any(one.on for one in table.things.values()):
             return None
-        piece = Thing(str(state.next), SIZE, "upright", target.x_mm, target.y_mm, chance.uniform(0, 90), on=TARGET)
+        piece = Thing(
+            str(state.next),
+            SIZE,
+            "upright",
+            target.x_mm,
+            target.y_mm,
+            chance.uniform(0, 90),
+            on=TARGET,
+        )
         return self._lands(state, table, piece)
 
     def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
@@ -256,10 +322,20 @@ class FuzzedBoule:
         piece = self._rest(str(state.next), out, chance)
         if piece is None:
             return None
-        return Deed("", out.with_thing(self._new(piece.colour), piece), Truth("lawful", (str(Void()),)))
+        return Deed(
+            "", out.with_thing(self._new(piece.colour), piece), Truth("lawful", (str(Void()),))
+        )
 
     def _out(self, state: State, table: Table, chance: Random, moved: bool = False) -> Deed:
-        out = {**table.off, "thrown": Thing(str(state.next), self._size(state, str(state.next)), "lying", *self._beside(len(table.off), chance))}
+        out = {
+            **table.off,
+            "thrown": Thing(
+                str(state.next),
+                self._size(state, str(state.next)),
+                "lying",
+                *self._beside(len(table.off), chance),
+            ),
+        }
         told = self._told(state, replace(table, off=out), None, str(state.next))
         return replace(told, typed=None if moved else {"player": state.next, "out": True})
 
@@ -269,7 +345,11 @@ class FuzzedBoule:
 
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
         others = [player for player in state.players if player != state.next]
-        return self._lands(state, table, self._rest(chance.choice(others), table, chance)) if others else None
+        return (
+            self._lands(state, table, self._rest(chance.choice(others), table, chance))
+            if others
+            else None
+        )
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> Deed | None:
         return self._two(state, table, chance, str(state.next))
@@ -314,10 +394,16 @@ class FuzzedBoule:
         names = [name for name in table.things if name != TARGET]
         if not names:
             return None
-        return Deed("", table.knocked_off(chance.choice(names), self._beside(0, chance)), Truth("amiss"))
+        return Deed(
+            "", table.knocked_off(chance.choice(names), self._beside(0, chance)), Truth("amiss")
+        )
 
     def _stolen(self, _state: State, table: Table, chance: Random) -> Deed | None:
-        names = [name for name in table.things if not any(one.on == name for one in table.things.values())]
+        names = [
+            name
+            for name in table.things
+            if not any(one.on == name for one in table.things.values())
+        ]
         return Deed("", table.without(chance.choice(names)), Truth("amiss"))
 
     def _swapped(self, state: State, table: Table, chance: Random) -> Deed | None:
@@ -326,7 +412,9 @@ class FuzzedBoule:
             return None
         one, other = chance.sample(names, 2)
         a, b = table.things[one], table.things[other]
-        swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(other, replace(a, colour=b.colour))
+        swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(
+            other, replace(a, colour=b.colour)
+        )
         return Deed("", swapped, self.truth(state, swapped))
 
     def _recoloured(self, state: State, table: Table, chance: Random) -> Deed | None:
@@ -334,43 +422,65 @@ class FuzzedBoule:
         if not names or len(state.players) < 2:
             return None
         name = chance.choice(names)
-        colour = chance.choice([player for player in state.players if player != table.things[name].colour])
+        colour = chance.choice(
+            [player for player in state.players if player != table.things[name].colour]
+        )
         codes = frozenset({"boule.throw.turn", "boule.throw.spent", "boule.throw.size"})
-        return Deed("", table.with_thing(name, replace(table.things[name], colour=colour)), Truth("amiss", codes=codes))
+        return Deed(
+            "",
+            table.with_thing(name, replace(table.things[name], colour=colour)),
+            Truth("amiss", codes=codes),
+        )
 
     def _extra(self, state: State, table: Table, chance: Random) -> Deed | None:
         """A piece in a colour that nobody plays."""
         colour = chance.choice([one for one in COLOURS if one not in state.players])
         piece = self._rest(colour, table, chance)
-        return piece and Deed("", table.with_thing("extra", piece), Truth("forbidden", codes=frozenset({"boule.throw.colour"})))
+        return piece and Deed(
+            "",
+            table.with_thing("extra", piece),
+            Truth("forbidden", codes=frozenset({"boule.throw.colour"})),
+        )
 
     # Between ends.
 
     def _target(self, _state: State, _table: Table, chance: Random) -> Deed | None:
         piece = self._rest(chance.choice(TARGETS), Table(), chance)
         stands = replace(piece, pose="upright")
-        return Deed("", Table(things={TARGET: stands}), Truth("lawful", (str(Target(stands.colour)),)))
+        return Deed(
+            "", Table(things={TARGET: stands}), Truth("lawful", (str(Target(stands.colour)),))
+        )
 
     def _target_toppled(self, state: State, table: Table, chance: Random) -> Deed | None:
         deed = self._target(state, table, chance)
         (one,) = deed.table.things.values()
-        return Deed("", Table(things={"new target": replace(one, pose="lying")}), Truth("half"), then=deed)
+        return Deed(
+            "", Table(things={"new target": replace(one, pose="lying")}), Truth("half"), then=deed
+        )
 
     def _not_cleared(self, state: State, table: Table, chance: Random) -> Deed | None:
         if not any(one.colour in state.players for one in table.things.values()):
             return None
         piece = self._rest(chance.choice(TARGETS), table, chance)
-        return piece and Deed("", table.with_thing("new target", replace(piece, pose="upright")), Truth("half"))
+        return piece and Deed(
+            "", table.with_thing("new target", replace(piece, pose="upright")), Truth("half")
+        )
 
     def _two_targets(self, _state: State, _table: Table, chance: Random) -> Deed | None:
         table = Table()
         for name in ("new target", "another"):
-            table = table.with_thing(name, replace(self._rest(chance.choice(TARGETS), table, chance), pose="upright"))
+            table = table.with_thing(
+                name, replace(self._rest(chance.choice(TARGETS), table, chance), pose="upright")
+            )
         return Deed("", table, Truth("half"))
 
     def _own_target(self, state: State, _table: Table, chance: Random) -> Deed | None:
         piece = replace(self._rest(chance.choice(state.players), Table(), chance), pose="upright")
-        return Deed("", Table(things={"new target": piece}), Truth("half", codes=frozenset({"boule.target.colour"})))
+        return Deed(
+            "",
+            Table(things={"new target": piece}),
+            Truth("half", codes=frozenset({"boule.target.colour"})),
+        )
 
     # What people are told to do.
 
@@ -416,9 +526,14 @@ class FuzzedBoule:
                 return table.with_thing(name, replace(piece, size=one.size))
         return None
 
-    def _rest(self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None) -> Thing | None:
+    def _rest(
+        self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None
+    ) -> Thing | None:
         for _ in range(TRIES):
-            x, y = chance.uniform(EDGE_MM, WIDTH_MM - EDGE_MM), chance.uniform(EDGE_MM, DEPTH_MM - EDGE_MM)
+            x, y = (
+                chance.uniform(EDGE_MM, WIDTH_MM - EDGE_MM),
+                chance.uniform(EDGE_MM, DEPTH_MM - EDGE_MM),
+            )
             if about_mm is not None:
                 turn, away = chance.uniform(0, 2 * math.pi), chance.uniform(20, 80)
                 x, y = about_mm + away * np.array([math.cos(turn), math.sin(turn)])

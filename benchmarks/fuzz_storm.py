@@ -54,7 +54,11 @@ class FuzzedStorm:
         players = tuple(chance.sample(COLOURS, chance.choice([3, 3, 4])))
         state, table = engine.set_up(players, {}, self.board), Table()
         pieces = 5 * len(players)
-        for _ in range(chance.choice([0, chance.randrange(pieces), pieces, pieces, pieces + chance.randrange(3 * pieces)])):
+        for _ in range(
+            chance.choice(
+                [0, chance.randrange(pieces), pieces, pieces, pieces + chance.randrange(3 * pieces)]
+            )
+        ):
             deed = (self._throw if state.next else self._shot)(state, table, chance)
             if deed is None:
                 break
@@ -86,7 +90,9 @@ class FuzzedStorm:
         def told(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
             keys = ("score", "next", "attacker", "round_over", "scores", "phase")
-            return Counter((piece.colour, piece.place) for piece in one.pieces), *(document[key] for key in keys)
+            return Counter((piece.colour, piece.place) for piece in one.pieces), *(
+                document[key] for key in keys
+            )
 
         return told(state) == told(other)
 
@@ -94,16 +100,34 @@ class FuzzedStorm:
         """A word, or one of those below."""
         if chance.random() < 0.08:
             return self._word(state, table, chance)
-        effects = self._attacks() if state.next is None else self._void() if state.void else self._throws()
+        effects = (
+            self._attacks()
+            if state.next is None
+            else self._void()
+            if state.void
+            else self._throws()
+        )
         if state.next and (state.thrown == 0 or state.round_over):
-            effects = {name: effects[name] for name in ("lawful", "thrown off the board", "thrown out of turn", "board not cleared", "nothing")}
+            effects = {
+                name: effects[name]
+                for name in (
+                    "lawful",
+                    "thrown off the board",
+                    "thrown out of turn",
+                    "board not cleared",
+                    "nothing",
+                )
+            }
         while True:
             effect = chance.choices(list(effects), [6, *[1] * (len(effects) - 1)])[0]
             deed = effects[effect](state, table, chance)
             if deed is not None:
                 break
         if chance.random() < 0.05:
-            effect, deed = f"{effect}, hand in between", replace(deed, table=replace(deed.table, hand=True))
+            effect, deed = (
+                f"{effect}, hand in between",
+                replace(deed, table=replace(deed.table, hand=True)),
+            )
         return replace(deed, effect=effect, compared=bool(deed.table.off))
 
     def _throws(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
@@ -123,7 +147,10 @@ class FuzzedStorm:
 
     def _void(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
         """A hand was too low, before its throw was ruled."""
-        return {"throw with a low hand": self._low_throw, "nothing": lambda _state, table, _chance: Deed("", table, NOTHING)}
+        return {
+            "throw with a low hand": self._low_throw,
+            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+        }
 
     def _attacks(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
         return {
@@ -150,7 +177,9 @@ class FuzzedStorm:
         said = chance.choice([{"player": player, "off": True}, {"player": player, "low": True}])
         move = Throw(player, None) if "off" in said else Low(player)
         if wrong := engine.violation(state, move):
-            return Deed("told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), said)
+            return Deed(
+                "told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), said
+            )
         if "low" in said:  # what lies there afterwards is another matter
             return Deed("low hand", table, Truth("said"), said)
         return Deed("told", table, Truth("lawful", (str(move),)), said)
@@ -183,7 +212,9 @@ class FuzzedStorm:
         table = Table() if state.thrown == 0 or state.round_over else table
         return self._thrown(state, table, (), chance)
 
-    def _thrown(self, state: State, table: Table, changes: tuple[Change, ...], chance: Random) -> Deed | None:
+    def _thrown(
+        self, state: State, table: Table, changes: tuple[Change, ...], chance: Random
+    ) -> Deed | None:
         player = str(state.next)
         piece = self._rest(player, table, chance)
         if piece is None:
@@ -222,7 +253,11 @@ class FuzzedStorm:
         leaning = self._leant(str(state.next), table, chance)
         if leaning is None:
             return None
-        return Deed("", table.with_thing("thrown", leaning), Truth("forbidden", codes=frozenset({"storm.throw.leaning"})))
+        return Deed(
+            "",
+            table.with_thing("thrown", leaning),
+            Truth("forbidden", codes=frozenset({"storm.throw.leaning"})),
+        )
 
     def _leaning_throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
         table, changes = self._knocks(table, chance)
@@ -238,7 +273,9 @@ class FuzzedStorm:
         if table.things and chance.random() < 0.5:
             table, changes = self._knocks(table, chance)
         piece = self._rest(str(state.next), table, chance)
-        return piece and self._told(state, table.with_thing("thrown", piece), Void(str(state.next), changes))
+        return piece and self._told(
+            state, table.with_thing("thrown", piece), Void(str(state.next), changes)
+        )
 
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
         """Another player throws, and perhaps moves something."""
@@ -252,7 +289,11 @@ class FuzzedStorm:
         if piece is None:
             return None
         codes = frozenset({"storm.throw.turn"})
-        return Deed("", table.with_thing("thrown", piece), Truth("amiss" if changes else "forbidden", codes=codes))
+        return Deed(
+            "",
+            table.with_thing("thrown", piece),
+            Truth("amiss" if changes else "forbidden", codes=codes),
+        )
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> Deed | None:
         for number in range(2):
@@ -270,9 +311,17 @@ class FuzzedStorm:
         after = engine.play(state, engine.parse_move(first.truth.moves[0]))
         if after.next is None or after.round_over:
             return None
-        named = replace(first.table, things={f"first {name}" if name == "thrown" else name: one for name, one in first.table.things.items()})
+        named = replace(
+            first.table,
+            things={
+                f"first {name}" if name == "thrown" else name: one
+                for name, one in first.table.things.items()
+            },
+        )
         second = self._thrown(after, named, (), chance)
-        return second and replace(second, truth=replace(second.truth, moves=(*first.truth.moves, *second.truth.moves)))
+        return second and replace(
+            second, truth=replace(second.truth, moves=(*first.truth.moves, *second.truth.moves))
+        )
 
     def _not_cleared(self, state: State, table: Table, chance: Random) -> Deed | None:
         """The first throw of a round beside what was left lying."""
@@ -303,18 +352,26 @@ class FuzzedStorm:
             second = self._shot(after, first.table, chance)
             if second is not None:
                 codes = frozenset({"storm.attack"})
-                return Deed("", second.table, Truth("lawful", (*first.truth.moves, *second.truth.moves), codes=codes))
+                return Deed(
+                    "",
+                    second.table,
+                    Truth("lawful", (*first.truth.moves, *second.truth.moves), codes=codes),
+                )
         if len(state.pieces) < 2:
             return None
         names = [piece.name for piece in chance.sample(state.pieces, 2)]
-        return Deed("", table.without(*names), Truth("forbidden", codes=frozenset({"storm.attack"})))
+        return Deed(
+            "", table.without(*names), Truth("forbidden", codes=frozenset({"storm.attack"}))
+        )
 
     def _shot_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
         shot = self._shot(state, table, chance)
         if shot is None:
             return None
         moved, changes = self._knocks(shot.table, chance)
-        return Deed("", moved, Truth("amiss", codes=frozenset({"storm.attack"}))) if changes else None
+        return (
+            Deed("", moved, Truth("amiss", codes=frozenset({"storm.attack"}))) if changes else None
+        )
 
     # What hands do.
 
@@ -344,15 +401,23 @@ class FuzzedStorm:
             return None
         one, other = chance.sample(list(table.things), 2)
         a, b = table.things[one], table.things[other]
-        swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(other, replace(a, colour=b.colour))
+        swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(
+            other, replace(a, colour=b.colour)
+        )
         return Deed("", swapped, self.truth(state, swapped))
 
     def _recoloured(self, state: State, table: Table, chance: Random) -> Deed | None:
         if not table.things:
             return None
         name = chance.choice(list(table.things))
-        colour = chance.choice([player for player in state.players if player != table.things[name].colour])
-        return Deed("", table.with_thing(name, replace(table.things[name], colour=colour)), Truth("amiss", codes=frozenset({"storm.throw.turn"})))
+        colour = chance.choice(
+            [player for player in state.players if player != table.things[name].colour]
+        )
+        return Deed(
+            "",
+            table.with_thing(name, replace(table.things[name], colour=colour)),
+            Truth("amiss", codes=frozenset({"storm.throw.turn"})),
+        )
 
     def _extra(self, state: State, table: Table, chance: Random) -> Deed | None:
         """A piece nobody threw; of who throws next it would be a throw."""
@@ -360,7 +425,11 @@ class FuzzedStorm:
         piece = self._rest(colour, table, chance)
         if piece is None:
             return None
-        return Deed("", table.with_thing("one too many", piece), Truth("amiss", codes=frozenset({"storm.throw.turn"})))
+        return Deed(
+            "",
+            table.with_thing("one too many", piece),
+            Truth("amiss", codes=frozenset({"storm.throw.turn"})),
+        )
 
     # What people are told to do.
 
@@ -410,7 +479,9 @@ class FuzzedStorm:
     def _middle(self, one: Thing) -> np.ndarray:
         return solid_of(one, self._sizes).vertices_mm[:, :2].mean(axis=0)
 
-    def _rest(self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None) -> Thing | None:
+    def _rest(
+        self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None
+    ) -> Thing | None:
         """Somewhere on the board, apart from all others, and clear to call."""
         solids = [solid_of(one, self._sizes) for one in table.things.values()]
         low, high = EDGE_MM, 8 * self.board.square_mm - EDGE_MM
@@ -439,7 +510,9 @@ class FuzzedStorm:
             others = [one for one in solids if one is not support]
             if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
                 base = solid.vertices_mm[1:3, :2].mean(axis=0)
-                return Thing(player, SIZE, "leaning", float(base[0]), float(base[1]), heading, shape=solid)
+                return Thing(
+                    player, SIZE, "leaning", float(base[0]), float(base[1]), heading, shape=solid
+                )
         return None
 
     def _inside(self, solid: Solid) -> bool:

@@ -66,7 +66,9 @@ class Table:
     def without(self, *names: str) -> Table:
         """Things, counters and dice of these names taken away."""
         dice = None if self.dice is None else _left(self.dice, names)
-        return replace(self, things=_left(self.things, names), counters=_left(self.counters, names), dice=dice)
+        return replace(
+            self, things=_left(self.things, names), counters=_left(self.counters, names), dice=dice
+        )
 
     def knocked_off(self, name: str, at_mm: np.ndarray) -> Table:
         """A thing lies beside the board."""
@@ -96,8 +98,12 @@ def solid_of(thing: Thing, sizes: PieceSet, below: Solid | None = None) -> Solid
     if thing.pose == "lying":
         return lying(size, thing.x_mm, thing.y_mm, thing.heading_deg)
     turn, tilt = math.radians(thing.heading_deg), math.radians(LEANS_DEG)
-    about_z = np.array([[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]])
-    about_y = np.array([[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]])
+    about_z = np.array(
+        [[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]]
+    )
+    about_y = np.array(
+        [[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]]
+    )
     raised = size.base_mm / 2 * math.sin(tilt)
     return leaning(size, about_z @ about_y, np.array([thing.x_mm, thing.y_mm, raised]))
 
@@ -114,7 +120,9 @@ def observed(table: Table, sizes: PieceSet, camera: Camera) -> Observation:
         pieces.append(replace(_seen(thing, solids[name]), on=on))
     off = tuple(_seen(thing, solid_of(thing, sizes)) for thing in table.off.values())
     counters = tuple(SeenCounter("white", x, y, COUNTER_MM) for x, y in table.counters.values())
-    dice = None if table.dice is None else tuple(SeenDie(x, y, DIE_MM) for x, y in table.dice.values())
+    dice = (
+        None if table.dice is None else tuple(SeenDie(x, y, DIE_MM) for x, y in table.dice.values())
+    )
     tiles = None if table.tiles is None else dict(table.tiles)
     return Observation(
         0, 0, camera, tuple(pieces), off, counters, hand=table.hand, tiles=tiles, dice=dice

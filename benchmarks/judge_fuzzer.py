@@ -29,7 +29,10 @@ from benchmarks.fuzzing import BLOCK, Fuzzer, Result
 from benchmarks.games import noted
 
 PAGE = ROOT / "docs" / "FUZZ.md"
-FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedStorm, FuzzedBoule, FuzzedIcefloe)}
+FUZZED = {
+    kind.name: kind
+    for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedStorm, FuzzedBoule, FuzzedIcefloe)
+}
 MOST_LINES = 40
 """Faults of a game that the page lists."""
 
@@ -155,9 +158,7 @@ def page(played: dict[str, list[Act]], measured: str, before: str) -> str:
 @click.option("--only", type=int, help="Repeat this act, and those before it from its position on.")
 @click.option("--processes", default=os.cpu_count() or 1, show_default=True)
 @click.option("--write/--no-write", default=False, help="Write docs/FUZZ.md.")
-def main(
-    acts: int, games: str, seed: int, only: int | None, processes: int, write: bool
-) -> None:
+def main(acts: int, games: str, seed: int, only: int | None, processes: int, write: bool) -> None:
     """Fuzz the judges; every fault is a line."""
     names = games.split(",")
     if only is not None:
