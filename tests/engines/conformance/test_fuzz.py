@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.judge_fuzzer import FUZZED, fuzz
 
-ACTS = 120
+ACTS = 80
 
 
 @pytest.mark.parametrize("game", FUZZED)
