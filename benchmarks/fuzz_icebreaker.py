@@ -145,7 +145,11 @@ class FuzzedIcebreaker:
         ships = [(self._cell(one.at_mm), one.colour) for one in table.things.values()]
         ice = [self._cell(np.array(at)) for at in table.counters.values()]
         fallen = any(one.pose != "upright" for one in table.things.values())
-        return frozenset(ships), frozenset(filter(None, ice)), fallen or len(set(ships)) < len(ships)
+        return (
+            frozenset(ships),
+            frozenset(filter(None, ice)),
+            fallen or len(set(ships)) < len(ships),
+        )
 
     def _cell(self, at_mm: np.ndarray) -> str:
         """The nearest cell; empty beside the board."""
@@ -171,8 +175,14 @@ class FuzzedIcebreaker:
 
     def _wrong_step(self, state: State, table: Table, chance: Random) -> Table:
         """An own ship goes where it may not; the iceberg there goes too, or stays."""
-        tried = [Move(ship, cell) for ship in members(state.ships[state.seat or 0]) for cell in _free(state)]
-        near = [move for move in tried if self._away(label(move.from_cell), label(move.to_cell)) < 2.1]
+        tried = [
+            Move(ship, cell)
+            for ship in members(state.ships[state.seat or 0])
+            for cell in _free(state)
+        ]
+        near = [
+            move for move in tried if self._away(label(move.from_cell), label(move.to_cell)) < 2.1
+        ]
         choice = near if near and chance.random() < 0.7 else tried
         return self._moved(table, chance.choice(choice), chance, take=chance.random() < 0.8)
 
@@ -257,7 +267,9 @@ class FuzzedIcebreaker:
 
     def _posed(self, table: Table, pose: str, chance: Random) -> Table:
         name = chance.choice(list(table.things))
-        return table.with_thing(name, replace(table.things[name], pose=pose, heading_deg=chance.uniform(0, 360)))
+        return table.with_thing(
+            name, replace(table.things[name], pose=pose, heading_deg=chance.uniform(0, 360))
+        )
 
     def _swapped(self, _state: State, table: Table, chance: Random) -> Table:
         """Two ships are put back in each other's place."""
@@ -315,7 +327,9 @@ class FuzzedIcebreaker:
             table = self._bare(table, re.findall(CELL, gone))
         for cell in re.findall(rf"The ship stands on {CELL}: take its iceberg away", told):
             table = self._bare(table, [cell])
-        for cell in re.findall(rf"The iceberg on {CELL} is gone: now move the ship.*put it back", told):
+        for cell in re.findall(
+            rf"The iceberg on {CELL} is gone: now move the ship.*put it back", told
+        ):
             table = self._iced(table, cell, chance)
         return table
 
@@ -323,21 +337,28 @@ class FuzzedIcebreaker:
         names = [name for name, at in table.counters.items() if self._cell(np.array(at)) in cells]
         return table.without(*names) if names else table
 
-    def _put_ship(self, table: Table, state: State, player: str, cell: str, chance: Random) -> Table:
+    def _put_ship(
+        self, table: Table, state: State, player: str, cell: str, chance: Random
+    ) -> Table:
         """The player's ship of that cell, wherever it is; another of theirs where it is none."""
         name = f"ship {cell}"
         if name not in table.things or self._cell(table.things[name].at_mm) == cell:
             spare = [
                 other
                 for other, one in table.things.items()
-                if one.colour == player and (self._cell(one.at_mm), player) not in _recorded(state)[0]
+                if one.colour == player
+                and (self._cell(one.at_mm), player) not in _recorded(state)[0]
             ]
             name = spare[0] if spare else f"ship {cell}"
         off = {other: one for other, one in table.off.items() if other != name}
         return replace(table, off=off).with_thing(name, self._ship(player, cell, chance))
 
     def _take_ship(self, table: Table, colour: str, cell: str) -> Table:
-        names = [n for n, one in table.things.items() if (one.colour, self._cell(one.at_mm)) == (colour, cell)]
+        names = [
+            n
+            for n, one in table.things.items()
+            if (one.colour, self._cell(one.at_mm)) == (colour, cell)
+        ]
         return table.without(*names[:1]) if names else table
 
     def _stood(self, table: Table, colour: str) -> Table:
@@ -413,7 +434,9 @@ def _recorded(state: State) -> tuple[frozenset, frozenset, bool]:
 def _cells(state: State, ships: frozenset, ice: frozenset) -> tuple[tuple[int, ...], int]:
     """What was read as sets of cells."""
     owned = [[cell for cell, owner in ships if owner == player] for player in state.players]
-    return tuple(union(*map(parse_cell, filter(None, own))) for own in owned), union(*map(parse_cell, ice))
+    return tuple(union(*map(parse_cell, filter(None, own))) for own in owned), union(
+        *map(parse_cell, ice)
+    )
 
 
 def _ways(state: State, ships: tuple[int, ...], ice: int) -> list[tuple[str, ...]]:

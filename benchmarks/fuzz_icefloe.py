@@ -29,7 +29,11 @@ ROLLED_MM = 5.0
 """What fell over lies on a tile for sure only so far inside its edge, and beside it only so far outside."""
 HASTE = 12
 """Players are so much rather done with a vote than they lay a coin."""
-SEATS = (("red", "black", "yellow", "blue"), ("black", "blue", "red"), ("red", "black", "green", "blue"))
+SEATS = (
+    ("red", "black", "yellow", "blue"),
+    ("black", "blue", "red"),
+    ("red", "black", "green", "blue"),
+)
 PLACE, PYRAMID, TILE = r"([a-e][1-5])", r"([A-F][SMCA])", r"([SMCA][na2-5])"
 Found = tuple[tuple[str, ...], State]
 
@@ -55,7 +59,9 @@ class FuzzedIcefloe:
             state = engine.start(chance.choice(SEATS), rulings)
             pyramids = len(state.placing_order)
             least = pyramids if chance.random() < 0.9 else 0
-            for _ in range(chance.choice([least, least + chance.randrange(60), least + chance.randrange(300)])):
+            for _ in range(
+                chance.choice([least, least + chance.randrange(60), least + chance.randrange(300)])
+            ):
                 if engine.outcome(state) is not None:
                     break
                 state = engine.play(state, self._likely(state, chance))
@@ -76,7 +82,11 @@ class FuzzedIcefloe:
         """Only what is in play."""
         names = {self._named(state, one): one for one in table.things.values()}
         things = {name: names[name] for name in state.board.pyramids if name in names}
-        things |= {name: one for name, one in self._laid(state, Random(1)).things.items() if name not in things}
+        things |= {
+            name: one
+            for name, one in self._laid(state, Random(1)).things.items()
+            if name not in things
+        }
         return Table(things=things, tiles=_tiles(state))
 
     def same(self, state: State, other: State) -> bool:
@@ -123,7 +133,9 @@ class FuzzedIcefloe:
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
         """What is waited for, or anything."""
-        every = [(move, said) for move in engine.legal_moves(state) if (said := saying(state, move)[1])]
+        every = [
+            (move, said) for move in engine.legal_moves(state) if (said := saying(state, move)[1])
+        ]
         if every and chance.random() < 0.8:
             weights = [HASTE if isinstance(move, Done) else 1 for move, _ in every]
             move, said = chance.choices(every, weights)[0]
@@ -155,7 +167,10 @@ class FuzzedIcefloe:
         now = self._read(state, table)
         if now == _recorded(state):
             return NOTHING
-        ways = sorted((way for way in self._ways(state, now) if _recorded(way[1]) == now), key=lambda way: len(way[0]))
+        ways = sorted(
+            (way for way in self._ways(state, now) if _recorded(way[1]) == now),
+            key=lambda way: len(way[0]),
+        )
         if ways:
             moves, *others = [moves for moves, _ in ways]
             return Truth("lawful", moves, tuple(others))
@@ -190,7 +205,9 @@ class FuzzedIcefloe:
         parts = len(rest)
         for place in lost:
             floe = state.board.at(place)
-            onto = next((one for one in got if all(where.get(name) == one for name in floe.pyramids)), None)
+            onto = next(
+                (one for one in got if all(where.get(name) == one for name in floe.pyramids)), None
+            )
             parts += 1
             tried.append(Slide(place, onto) if onto else Removal(floe.tile))
             parts -= bool(onto)
@@ -232,9 +249,16 @@ class FuzzedIcefloe:
             return self._place(one.at_mm)
         middle = solid_of(one, self._sizes).plan_mm().mean(axis=0)
         stood = state.board.under(name) if name else None
-        near = stood and np.abs(middle - self._middle(stood.place)).max() < self.board.cell_mm / 2 + ROLLED_MM
-        inside = np.abs(middle - self._middle(self._place(middle) or "a1")).max() < self.board.cell_mm / 2 - ROLLED_MM
-        return stood.place if near else self._place(middle) if inside and not stood else ""
+        near = (
+            stood
+            and np.abs(middle - self._middle(stood.place)).max()
+            < self.board.cell_mm / 2 + ROLLED_MM
+        )
+        inside = (
+            np.abs(middle - self._middle(self._place(middle) or "a1")).max()
+            < self.board.cell_mm / 2 - ROLLED_MM
+        )
+        return stood.place if near else self._place(middle) if inside else ""
 
     def _place(self, at_mm: np.ndarray) -> str:
         column, row = np.floor(at_mm / self.board.cell_mm).astype(int)
@@ -248,7 +272,10 @@ class FuzzedIcefloe:
             count = chance.choice([1, 1, len(order)])
             for name in order[:count]:
                 move = Placing(name, chance.choice(state.board.empty).place)
-                table, state = self._put(table, state, name, move.place, chance), engine.play(state, move)
+                table, state = (
+                    self._put(table, state, name, move.place, chance),
+                    engine.play(state, move),
+                )
             return table
         ways = list(_visible(state))
         if not ways:
@@ -266,17 +293,27 @@ class FuzzedIcefloe:
         one = after.things[moved[0]]
         middle = self._middle(self._place(one.at_mm))
         shift = np.array([chance.uniform(-8, 8), chance.uniform(-8, 8)])
-        shift[chance.randrange(2)] = chance.choice([-1, 1]) * (self.board.cell_mm / 2 - chance.uniform(0.3, 3.0))
+        shift[chance.randrange(2)] = chance.choice([-1, 1]) * (
+            self.board.cell_mm / 2 - chance.uniform(0.3, 3.0)
+        )
         return self._if_free(after, moved[0], one.put(middle + shift))
 
     def _wrong_step(self, state: State, table: Table, chance: Random) -> Table | None:
         own = [name for name in state.board.pyramids if state.owner(name) == state.mover]
         names = own or list(state.board.pyramids)
-        return self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance) if names else None
+        return (
+            self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance)
+            if names
+            else None
+        )
 
     def _others_pyramid(self, state: State, table: Table, chance: Random) -> Table | None:
         names = [name for name in state.board.pyramids if state.owner(name) != state.mover]
-        return self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance) if names else None
+        return (
+            self._put(table, state, chance.choice(names), chance.choice(_afloat(state)), chance)
+            if names
+            else None
+        )
 
     def _wrong_slide(self, state: State, table: Table, chance: Random) -> Table | None:
         floe = chance.choice(state.board.floes)
@@ -325,10 +362,16 @@ class FuzzedIcefloe:
         """A pyramid is pushed any distance over tiles."""
         if not table.things:
             return None
-        return self._put(table, state, chance.choice(list(table.things)), chance.choice(_afloat(state)), chance)
+        return self._put(
+            table, state, chance.choice(list(table.things)), chance.choice(_afloat(state)), chance
+        )
 
     def _knocked_off(self, _state: State, table: Table, chance: Random) -> Table | None:
-        return table.knocked_off(chance.choice(list(table.things)), np.array([300.0, 100.0])) if table.things else None
+        return (
+            table.knocked_off(chance.choice(list(table.things)), np.array([300.0, 100.0]))
+            if table.things
+            else None
+        )
 
     def _toppled(self, _state: State, table: Table, chance: Random) -> Table | None:
         return self._posed(table, "lying", chance)
@@ -340,22 +383,32 @@ class FuzzedIcefloe:
         if not table.things:
             return None
         name = chance.choice(list(table.things))
-        return table.with_thing(name, replace(table.things[name], pose=pose, heading_deg=chance.uniform(0, 360)))
+        return table.with_thing(
+            name, replace(table.things[name], pose=pose, heading_deg=chance.uniform(0, 360))
+        )
 
     def _swapped(self, _state: State, table: Table, chance: Random) -> Table | None:
         if len(table.things) < 2:
             return None
         one, other = chance.sample(list(table.things), 2)
         a, b = table.things[one], table.things[other]
-        swapped = table.with_thing(one, a.put(b.at_mm)).with_thing(other, b.put(a.at_mm))
+        aside = np.array(
+            [chance.uniform(2, 4), chance.uniform(2, 4)]
+        )  # no hand puts a piece just where another stood
+        swapped = table.with_thing(one, a.put(b.at_mm + aside)).with_thing(
+            other, b.put(a.at_mm - aside)
+        )
         return swapped if self._all_free(swapped) else None
 
     def _resized(self, _state: State, table: Table, chance: Random) -> Table | None:
         """A pyramid is exchanged for another of its suit."""
-        if not table.things:
+        names = [name for name, one in table.things.items() if one.pose == "upright"]
+        if not names:
             return None
-        name = chance.choice(list(table.things))
-        had = LETTERS.index(table.things[name].size)  # two sizes side by side may be misread for each other
+        name = chance.choice(names)
+        had = LETTERS.index(
+            table.things[name].size
+        )  # two sizes side by side may be misread for each other
         sizes = [letter for k, letter in enumerate(LETTERS) if abs(k - had) > 1]
         one = replace(table.things[name], size=chance.choice(sizes))
         return self._if_free(table, name, one)
@@ -392,18 +445,28 @@ class FuzzedIcefloe:
             return None
         name = chance.choice(list(table.things))
         place = self._place(table.things[name].at_mm)
-        return self._put(table, state, name, place, chance) if name in state.board.pyramids else None
+        return (
+            self._put(table, state, name, place, chance) if name in state.board.pyramids else None
+        )
 
     # What people are told to do.
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
         """Each order to the letter."""
         told, chance, after = as_told(verdict), Random(0), table
-        if "Put back what was" in told or (type(verdict).__name__ == "Refused" and "stood" not in told):
+        if "Put back what was" in told or (
+            type(verdict).__name__ == "Refused" and "stood" not in told
+        ):
             return old
-        for name, place in re.findall(rf"{PYRAMID} stood on {PLACE}, and a \w+ \w+ stands there now", told):
+        for name, place in re.findall(
+            rf"{PYRAMID} stood on {PLACE}, and a \w+ \w+ stands there now", told
+        ):
             there = [n for n, one in after.things.items() if self._place(one.at_mm) == place]
-            strange = [n for n in there if self._named(state, after.things[n]) not in state.board.under(name).pyramids]
+            strange = [
+                n
+                for n in there
+                if self._named(state, after.things[n]) not in state.board.under(name).pyramids
+            ]
             after = self._put_back(after.without(*strange[:1]), state, name, place, chance)
         for colour, size, place in re.findall(rf"A (\w+) (\w) stands on {PLACE}", told):
             after = self._taken(after, colour, size, place)
@@ -414,7 +477,9 @@ class FuzzedIcefloe:
             after = self._put_back(after, state, name, place, chance)
         for name in re.findall(rf"{PYRAMID} is off the pond: move it, or put it back", told):
             after = self._put_back(after, state, name, state.board.under(name).place, chance)
-        for name in re.findall(rf"{PYRAMID} has fallen over: stand it upright where it belongs", told):
+        for name in re.findall(
+            rf"{PYRAMID} has fallen over: stand it upright where it belongs", told
+        ):
             after = self._put_back(after, state, name, state.board.under(name).place, chance)
         after = self._tiles_put_right(state, after, told)
         if state.phase == "place":
@@ -430,13 +495,17 @@ class FuzzedIcefloe:
         for places in re.findall(r"(?:A tile seems to lie on|No tile belongs on) ([^.,]*)", told):
             tiles |= dict.fromkeys(re.findall(PLACE, places), False)
         for listed in re.findall(r"Missing: ([^.]*)\.", told):
-            tiles |= dict.fromkeys((place for _, place in re.findall(rf"{TILE} on {PLACE}", listed)), True)
+            tiles |= dict.fromkeys(
+                (place for _, place in re.findall(rf"{TILE} on {PLACE}", listed)), True
+            )
         table = table if tiles == table.tiles else replace(table, tiles=tiles)
         for tile in re.findall(rf"take {TILE} off with all that stands on it", told):
             table = self._off_with(state, table, tile)
         for tile in re.findall(rf"the torch bearer, removes {TILE}\.", told):
             floe = state.board.of(tile)
-            if floe and not (table.tiles[floe.place] and all(name in table.things for name in floe.pyramids)):
+            if floe and not (
+                table.tiles[floe.place] and all(name in table.things for name in floe.pyramids)
+            ):
                 table = self._off_with(state, table, tile)
         return table
 
@@ -447,7 +516,14 @@ class FuzzedIcefloe:
 
     def _placed_right(self, table: Table, told: str, old: Table) -> Table:
         """What is placed wrongly is taken back, all of it; people do not sort it out one by one."""
-        words = ("Pyramids that were placed", "does not belong there", "too early", "Not seen on the pond", "is left to", "Put it right")
+        words = (
+            "Pyramids that were placed",
+            "does not belong there",
+            "too early",
+            "Not seen on the pond",
+            "is left to",
+            "Put it right",
+        )
         return old if any(word in told for word in words) else table
 
     def _put_back(self, table: Table, state: State, name: str, place: str, chance: Random) -> Table:
@@ -456,7 +532,11 @@ class FuzzedIcefloe:
         return self._put(replace(table, off=off).without(key), state, name, place, chance)
 
     def _taken(self, table: Table, colour: str, size: str, place: str) -> Table:
-        names = [n for n, one in table.things.items() if (one.colour, one.size, self._place(one.at_mm)) == (colour, size, place)]
+        names = [
+            n
+            for n, one in table.things.items()
+            if (one.colour, one.size, self._place(one.at_mm)) == (colour, size, place)
+        ]
         return table.without(names[-1]) if names else table
 
     # Things.
@@ -489,7 +569,9 @@ class FuzzedIcefloe:
         floe = state.board.at(here)
         for name in floe.pyramids:
             if name in table.things:
-                table = table.with_thing(name, table.things[name].put(table.things[name].at_mm + step))
+                table = table.with_thing(
+                    name, table.things[name].put(table.things[name].at_mm + step)
+                )
         return replace(table, tiles={**table.tiles, here: False, there: True})
 
     @staticmethod
@@ -505,19 +587,31 @@ class FuzzedIcefloe:
         reach = max(2.0, self.board.tile_mm / 2 - 0.5 * self._sizes[one.size].base_mm)
         for attempt in range(TRIES):
             spread = reach * (1 + 0.35 * attempt / TRIES)
-            x, y = self._middle(place) + np.array([chance.uniform(-spread, spread), chance.uniform(-spread, spread)])
+            x, y = self._middle(place) + np.array(
+                [chance.uniform(-spread, spread), chance.uniform(-spread, spread)]
+            )
             put = replace(one, x_mm=float(x), y_mm=float(y), heading_deg=chance.uniform(0, 90))
             if (found := self._if_free(table, name, put)) is not None:
                 return found
         return table.with_thing(name, put)
 
     def _if_free(self, table: Table, name: str, thing: Thing) -> Table | None:
-        near = [o for n, o in table.things.items() if n != name and np.hypot(*(o.at_mm - thing.at_mm)) < 60]
+        near = [
+            o
+            for n, o in table.things.items()
+            if n != name and np.hypot(*(o.at_mm - thing.at_mm)) < 60
+        ]
         others = [solid_of(one, self._sizes) for one in near]
-        return table.with_thing(name, thing) if is_free(solid_of(thing, self._sizes), others, APART_MM) else None
+        return (
+            table.with_thing(name, thing)
+            if is_free(solid_of(thing, self._sizes), others, APART_MM)
+            else None
+        )
 
     def _all_free(self, table: Table) -> bool:
-        return all(self._if_free(table, name, one) is not None for name, one in table.things.items())
+        return all(
+            self._if_free(table, name, one) is not None for name, one in table.things.items()
+        )
 
     def _middle(self, place: str) -> np.ndarray:
         column, row = "abcde".index(place[0]), int(place[1]) - 1
@@ -563,7 +657,9 @@ def _visible(state: State) -> Iterator[Found]:
     words, moving = _on(state)
     if moving.phase == "move":
         for move in engine.legal_moves(moving):
-            if isinstance(move, Slide) or (isinstance(move, Movement) and move.origin != move.target):
+            if isinstance(move, Slide) or (
+                isinstance(move, Movement) and move.origin != move.target
+            ):
                 yield (*words, str(move)), engine.play(moving, move)
 
 

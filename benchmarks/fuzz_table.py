@@ -23,7 +23,10 @@ HANGS_MM = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A pyramid: (x, y) as `SeenPiece.base_mm`, `on` the name of the one that it stands on."""
+    """A pyramid: (x, y) as `SeenPiece.base_mm`, `on` the name of the one that it stands on.
+
+    `shape` is where it is in space, if that does not follow from the rest: it leans on something.
+    """
 
     colour: str
     size: str
@@ -32,6 +35,7 @@ class Thing:
     y_mm: float
     heading_deg: float = 0.0
     on: str | None = None
+    shape: Solid | None = None
 
     @property
     def at_mm(self) -> np.ndarray:
@@ -40,7 +44,8 @@ class Thing:
 
     def put(self, at_mm: np.ndarray, **other: object) -> Thing:
         """The same piece elsewhere."""
-        return replace(self, x_mm=float(at_mm[0]), y_mm=float(at_mm[1]), **other)
+        x_mm, y_mm = float(at_mm[0]), float(at_mm[1])
+        return replace(self, x_mm=x_mm, y_mm=y_mm, **{"shape": None, **other})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,9 @@ class Table:
     def without(self, *names: str) -> Table:
         """Things, counters and dice of these names taken away."""
         dice = None if self.dice is None else _left(self.dice, names)
-        return replace(self, things=_left(self.things, names), counters=_left(self.counters, names), dice=dice)
+        return replace(
+            self, things=_left(self.things, names), counters=_left(self.counters, names), dice=dice
+        )
 
     def knocked_off(self, name: str, at_mm: np.ndarray) -> Table:
         """A thing lies beside the board."""
@@ -82,6 +89,8 @@ def camera_over(outline_mm: np.ndarray) -> Camera:
 def solid_of(thing: Thing, sizes: PieceSet, below: Solid | None = None) -> Solid:
     """The solid; `below` is that of the piece that it stands on."""
     size = sizes[thing.size]
+    if thing.shape is not None:
+        return thing.shape
     if below is not None:
         return on_top(size, below, thing.heading_deg)
     if thing.pose == "upright":
@@ -89,8 +98,12 @@ def solid_of(thing: Thing, sizes: PieceSet, below: Solid | None = None) -> Solid
     if thing.pose == "lying":
         return lying(size, thing.x_mm, thing.y_mm, thing.heading_deg)
     turn, tilt = math.radians(thing.heading_deg), math.radians(LEANS_DEG)
-    about_z = np.array([[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]])
-    about_y = np.array([[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]])
+    about_z = np.array(
+        [[math.cos(turn), -math.sin(turn), 0], [math.sin(turn), math.cos(turn), 0], [0, 0, 1]]
+    )
+    about_y = np.array(
+        [[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]]
+    )
     raised = size.base_mm / 2 * math.sin(tilt)
     return leaning(size, about_z @ about_y, np.array([thing.x_mm, thing.y_mm, raised]))
 
@@ -107,7 +120,9 @@ def observed(table: Table, sizes: PieceSet, camera: Camera) -> Observation:
         pieces.append(replace(_seen(thing, solids[name]), on=on))
     off = tuple(_seen(thing, solid_of(thing, sizes)) for thing in table.off.values())
     counters = tuple(SeenCounter("white", x, y, COUNTER_MM) for x, y in table.counters.values())
-    dice = None if table.dice is None else tuple(SeenDie(x, y, DIE_MM) for x, y in table.dice.values())
+    dice = (
+        None if table.dice is None else tuple(SeenDie(x, y, DIE_MM) for x, y in table.dice.values())
+    )
     tiles = None if table.tiles is None else dict(table.tiles)
     return Observation(
         0, 0, camera, tuple(pieces), off, counters, hand=table.hand, tiles=tiles, dice=dice

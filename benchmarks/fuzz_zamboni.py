@@ -29,7 +29,12 @@ SLOPPY_MM, SLOPPY_DEG = 4.0, 6.0
 """Hands lay nests so far from the middle of a space, and so far from a compass point, at most."""
 TRIES = 60
 LAYERS = {size: layers for layers, size in LAYER_SIZES.items()}
-SEATS = (("yellow", "blue"), ("red", "green"), ("yellow", "red", "blue"), ("yellow", "red", "blue", "green"))
+SEATS = (
+    ("yellow", "blue"),
+    ("red", "green"),
+    ("yellow", "red", "blue"),
+    ("yellow", "red", "blue", "green"),
+)
 SPACE, FACING = r"([a-f][1-6])", r"([NESW]{1,2})"
 LEFT_OUT = "beside the board"
 
@@ -237,12 +242,16 @@ class FuzzedZamboni:
             point = 90 - 45 * round((90 - one.heading_deg) / 45)
             heading = point + chance.choice([-1, 1]) * chance.uniform(15.5, 22.0)
             middle = self._middle(one)
-            return self._if_free(after, state.to_move, self._nest(one.colour, middle, heading, one.size))
+            return self._if_free(
+                after, state.to_move, self._nest(one.colour, middle, heading, one.size)
+            )
         cell = self.board.cell_mm
         middle = (np.floor(self._middle(one) / cell) + 0.5) * cell
         shift = np.zeros(2)
         shift[chance.randrange(2)] = chance.choice([-1, 1]) * (cell / 2 - chance.uniform(0.1, 2.5))
-        return self._if_free(after, state.to_move, self._nest(one.colour, middle + shift, one.heading_deg, one.size))
+        return self._if_free(
+            after, state.to_move, self._nest(one.colour, middle + shift, one.heading_deg, one.size)
+        )
 
     def _wrong_drive(self, state: State, table: Table, chance: Random) -> Table | None:
         return self._driven(table, state.to_move, state, chance)
@@ -255,7 +264,9 @@ class FuzzedZamboni:
         """A nest goes to any space, often beside its own, or only looks another way."""
         here = state.left[player]
         beside = [here.space.ahead(way) for way in FACINGS]
-        space = chance.choice([chance.choice(SPACES), here.space, chance.choice(beside) or here.space])
+        space = chance.choice(
+            [chance.choice(SPACES), here.space, chance.choice(beside) or here.space]
+        )
         facing = chance.choice(FACINGS)
         taken = {nest.space for name, nest in state.left.items() if name != player} | {*state.dice}
         if space in taken:
@@ -367,9 +378,13 @@ class FuzzedZamboni:
         if not isinstance(state.phase, Hit):
             return None
         stripped = self._lawful(state, table, chance)
-        return stripped and self._spare(state, stripped, state.phase.target, chance, state.left[state.phase.target].layers)
+        return stripped and self._spare(
+            state, stripped, state.phase.target, chance, state.left[state.phase.target].layers
+        )
 
-    def _spare(self, state: State, table: Table, colour: str, chance: Random, layers: int | None = None) -> Table | None:
+    def _spare(
+        self, state: State, table: Table, colour: str, chance: Random, layers: int | None = None
+    ) -> Table | None:
         taken = {nest.space for nest in state.left.values()} | {*state.dice}
         space = chance.choice([space for space in SPACES if space not in taken])
         zamboni = Zamboni(space, chance.choice(FACINGS), layers or chance.choice(list(LAYER_SIZES)))
@@ -384,7 +399,9 @@ class FuzzedZamboni:
             return None
         taken = {nest.space for nest in state.left.values()} | {*state.dice}
         space = chance.choice([space for space in SPACES if space not in taken])
-        return replace(table, dice={**table.dice, chance.choice(list(table.dice)): self._die(space, chance)})
+        return replace(
+            table, dice={**table.dice, chance.choice(list(table.dice)): self._die(space, chance)}
+        )
 
     def _straightened(self, state: State, table: Table, chance: Random) -> Table | None:
         player = chance.choice(list(state.left))
@@ -407,7 +424,10 @@ class FuzzedZamboni:
         nests += [
             (player, LAYER_SIZES[state.left[player.lower()].layers], space, facing)
             for player, space, facing in [
-                *re.findall(rf"(\w+)'s Zamboni lies on \w+, looking \w+, and belongs on {SPACE}, looking {FACING}", told),
+                *re.findall(
+                    rf"(\w+)'s Zamboni lies on \w+, looking \w+, and belongs on {SPACE}, looking {FACING}",
+                    told,
+                ),
                 *re.findall(rf"(\w+)'s \(it lay on {SPACE}, looking {FACING}\)", told),
                 *re.findall(rf"Lay (\w+)'s Zamboni on {SPACE} again, looking {FACING}", told),
             ]
@@ -418,7 +438,9 @@ class FuzzedZamboni:
         for player in re.findall(r"(\w+)'s Zamboni is missing\.", told):
             yield partial(self._put_back, player=player.lower(), zamboni=state.left[player.lower()])
         for player, size in re.findall(r"(\w+)'s outermost piece is \w+, and was (\w+)\.", told):
-            yield partial(self._layered, player=player.lower(), layers=LAYERS[size], chance=Random(0))
+            yield partial(
+                self._layered, player=player.lower(), layers=LAYERS[size], chance=Random(0)
+            )
         for player in re.findall(r"A \w+ nest lies on \w+, where (\w+)'s belongs", told):
             yield partial(self._exchanged, player=player, zamboni=state.left[player])
         for colour, size, space in [
@@ -436,10 +458,14 @@ class FuzzedZamboni:
         name = player if player in table.things else spare[0] if spare else player
         rest = replace(table.without(name), off={n: o for n, o in table.off.items() if n != player})
         chance = Random(1)
-        return self._put(rest, player, zamboni, chance) or rest.with_thing(player, self._sloppy(player, zamboni, chance))
+        return self._put(rest, player, zamboni, chance) or rest.with_thing(
+            player, self._sloppy(player, zamboni, chance)
+        )
 
     def _exchanged(self, table: Table, player: str, zamboni: Zamboni) -> Table | None:
-        there = [n for n, one in table.things.items() if self._space(self._middle(one)) == zamboni.space]
+        there = [
+            n for n, one in table.things.items() if self._space(self._middle(one)) == zamboni.space
+        ]
         return self._put_back(table.without(*there), player, zamboni)
 
     def _taken(self, table: Table, colour: str, size: str, space: str) -> Table:
@@ -452,7 +478,10 @@ class FuzzedZamboni:
 
     def _flat(self, table: Table, state: State, player: str) -> Table | None:
         """Laid where it stands, looking as it should: as it is recorded."""
-        name = next((n for n, one in table.things.items() if one.colour == player and one.pose != "lying"), None)
+        name = next(
+            (n for n, one in table.things.items() if one.colour == player and one.pose != "lying"),
+            None,
+        )
         if name is None:
             return None
         one = table.things[name]
@@ -511,7 +540,9 @@ class FuzzedZamboni:
             return table.without(player)
         one = table.things[player]
         middle = self._middle(one) + np.array([chance.gauss(0, 0.4), chance.gauss(0, 0.4)])
-        nest = self._nest(one.colour, middle, one.heading_deg + chance.gauss(0, 0.8), LAYER_SIZES[layers])
+        nest = self._nest(
+            one.colour, middle, one.heading_deg + chance.gauss(0, 0.8), LAYER_SIZES[layers]
+        )
         return self._if_free(table, player, nest)
 
     def _put(self, table: Table, player: str, zamboni: Zamboni, chance: Random) -> Table | None:
@@ -522,8 +553,12 @@ class FuzzedZamboni:
         return None
 
     def _if_free(self, table: Table, name: str, nest: Thing) -> Table | None:
-        others = [solid_of(one, self._sizes) for other, one in table.things.items() if other != name]
-        return table.with_thing(name, nest) if is_free(solid_of(nest, self._sizes), others) else None
+        others = [
+            solid_of(one, self._sizes) for other, one in table.things.items() if other != name
+        ]
+        return (
+            table.with_thing(name, nest) if is_free(solid_of(nest, self._sizes), others) else None
+        )
 
     def _sloppy(self, player: str, zamboni: Zamboni, chance: Random) -> Thing:
         turn, away = chance.uniform(0, 2 * np.pi), SLOPPY_MM * chance.random()

@@ -70,6 +70,8 @@ class Deed:
     truth: Truth
     said: Mapping[str, Any] | None = None
     then: Deed | None = None
+    typed: Mapping[str, Any] | None = None
+    """How people say it where the camera may not tell."""
     compared: bool = False
     """Can it only be told from what was read before?"""
 
@@ -159,6 +161,8 @@ class Fuzzer:
         verdict, seen = self._judge(at, deed.table)
         if deed.table.hand:
             verdict, seen, deed = self._hand(at, deed, verdict)
+        if isinstance(verdict, Waiting) and deed.typed is not None and verdict.asks is None:
+            verdict = self.game.engine.hear(at.state, deed.typed)
         told = self._told(at, deed.truth, verdict)
         after = self._lead_on(at, deed, verdict, seen)
         lawful = deed.truth.kind == "lawful"
@@ -182,7 +186,9 @@ class Fuzzer:
     def _judge(self, at: Position, table: Table) -> tuple[Verdict, Observation]:
         seen = self.game.observed(table)
         verdict = self.game.engine.judge(at.state, seen, at.before, self.game.board)
-        self.faults += (f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict))
+        self.faults += (
+            f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)
+        )
         return verdict, verdict.table or seen
 
     def _told(self, at: Position, truth: Truth, verdict: Verdict) -> Told:
@@ -207,7 +213,11 @@ class Fuzzer:
         if isinstance(verdict, Accepted | Noted):
             return "right" if self._same(at.state, verdict.moves, truth) else "wrong"
         if isinstance(verdict, Refused):
-            return "right" if verdict.stands and self._same(at.state, verdict.stands, truth) else "wrong"
+            return (
+                "right"
+                if verdict.stands and self._same(at.state, verdict.stands, truth)
+                else "wrong"
+            )
         return "wrong" if self._true_choice(at.state, truth, verdict) is None else "asked"
 
     @staticmethod
@@ -239,7 +249,8 @@ class Fuzzer:
         if deed.truth.kind == "nothing":
             if not (_taken(verdict) or self._may_be_nothing(verdict)):
                 self.faults.append(f"dead end: as recorded, and not taken: {_words(verdict)}")
-            return replace(at, before=seen)
+            table = self.game.settled(at.state, replace(deed.table, hand=False))
+            return replace(at, table=table, before=seen)
         if deed.then is not None and self.chance.random() < COMPLETES:
             whole, seen = self._judge(at, deed.then.table)
             self._told(at, deed.then.truth, whole)
@@ -257,9 +268,11 @@ class Fuzzer:
             seen = at.before
         table = self.game.settled(after, deed.table)
         then = Position(after, table, seen)
-        again, _ = self._judge(then, deed.table)
-        if not _taken(again) and not isinstance(verdict, Refused):
-            self.faults.append(f"dead end: after {deed.truth.moves} the table is not taken: {_words(again)}")
+        again, _ = self._judge(then, table if isinstance(verdict, Refused) else deed.table)
+        if not _taken(again):
+            self.faults.append(
+                f"dead end: after {deed.truth.moves} the table is not taken: {_words(again)}"
+            )
         return replace(then, before=self.game.observed(table))
 
     def _put_right(self, at: Position, deed: Deed, verdict: Verdict) -> Position:
@@ -275,7 +288,9 @@ class Fuzzer:
                     self.faults.append(f"dead end: no answer is true: {_words(verdict)}")
                 told = at.table
             if told is None:
-                self.faults.append(f"dead end: not as recorded, and nothing to do: {_words(verdict)}")
+                self.faults.append(
+                    f"dead end: not as recorded, and nothing to do: {_words(verdict)}"
+                )
                 return old
             table, truth = told, self.game.truth(at.state, told)
             verdict, seen = self._judge(at, table)
@@ -299,7 +314,9 @@ class Fuzzer:
                 self.faults.append(f"wrong: lawful {deed.truth.moves}, not understood: {error}")
             told: Told = "wrong" if self.faults else "right"
             return self._result(deed, told, None, str(error)), at
-        self.faults += (f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict))
+        self.faults += (
+            f"malformed: {one}" for one in malformed(self.game.engine, at.state, verdict)
+        )
         moves = deed.truth.moves
         if deed.truth.kind == "said":
             told, moves = "right", self._counted(at, verdict)
@@ -311,7 +328,6 @@ class Fuzzer:
             table = self.game.settled(state, deed.table)
             after = Position(state, table, self.game.observed(table))
         return self._result(deed, told, None, _words(verdict)), after
-
 
     def _counted(self, at: Position, verdict: Verdict) -> tuple[str, ...]:
         """The moves of a word that counts, where they change nothing on the table."""

@@ -20,14 +20,19 @@ from typing import NamedTuple
 import click
 
 from benchmarks.accuracy import ROOT, commit
+from benchmarks.fuzz_boule import FuzzedBoule
 from benchmarks.fuzz_icebreaker import FuzzedIcebreaker
 from benchmarks.fuzz_icefloe import FuzzedIcefloe
+from benchmarks.fuzz_storm import FuzzedStorm
 from benchmarks.fuzz_zamboni import FuzzedZamboni
 from benchmarks.fuzzing import BLOCK, Fuzzer, Result
 from benchmarks.games import noted
 
 PAGE = ROOT / "docs" / "FUZZ.md"
-FUZZED = {kind.name: kind for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedIcefloe)}
+FUZZED = {
+    kind.name: kind
+    for kind in (FuzzedZamboni, FuzzedIcebreaker, FuzzedStorm, FuzzedBoule, FuzzedIcefloe)
+}
 MOST_LINES = 40
 """Faults of a game that the page lists."""
 
@@ -153,9 +158,7 @@ def page(played: dict[str, list[Act]], measured: str, before: str) -> str:
 @click.option("--only", type=int, help="Repeat this act, and those before it from its position on.")
 @click.option("--processes", default=os.cpu_count() or 1, show_default=True)
 @click.option("--write/--no-write", default=False, help="Write docs/FUZZ.md.")
-def main(
-    acts: int, games: str, seed: int, only: int | None, processes: int, write: bool
-) -> None:
+def main(acts: int, games: str, seed: int, only: int | None, processes: int, write: bool) -> None:
     """Fuzz the judges; every fault is a line."""
     names = games.split(",")
     if only is not None:

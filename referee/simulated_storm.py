@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from itertools import combinations, permutations
 from random import Random
 from typing import Any
 
@@ -187,10 +190,11 @@ class StormPlay:
         return Act(name, without(bodies, self._name(bodies, target)), "refused", ATTACK, (str(Capture(target.colour, target.number)),))
 
     def _two_taken(self, state: State, bodies: Bodies) -> Act | None:
-        """Two pieces are taken at once."""
-        if len(state.pieces) < 2:
+        """Two pieces are taken at once, which no two shots one after the other could have taken."""
+        pairs = [pair for pair in combinations(state.pieces, 2) if not any(map(partial(_fired, state), permutations(pair)))]
+        if not pairs:
             return None
-        return Act("two taken", without(bodies, *(self._name(bodies, piece) for piece in self._chance.sample(state.pieces, 2))), "refused", ATTACK)
+        return Act("two taken", without(bodies, *(self._name(bodies, piece) for piece in self._chance.choice(pairs))), "refused", ATTACK)
 
     def _knocks(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
         """Pieces that a throw knocks any distance over the board, or off it."""
@@ -263,6 +267,16 @@ class StormPlay:
     def _new(self, colour: str) -> str:
         self._named += 1
         return f"{colour} {self._named}"
+
+
+def _fired(state: State, targets: Iterable[Piece]) -> bool:
+    """May these pieces be taken one after the other, by whoever fires then?"""
+    for target in targets:
+        move = Capture(target.colour, target.number)
+        if engine.violation(state, move):
+            return False
+        state = engine.play(state, move)
+    return True
 
 
 def _is(body: Body, colour: str) -> bool:

@@ -6,9 +6,9 @@ or is gone is told by comparing the two; how pieces lie that lie still was decid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, Literal, cast
 
 import msgspec
@@ -127,11 +127,30 @@ def _judge_attack(look: Look) -> Verdict:
     return Waiting(code="storm.attack", said=turn(state), rests_on=ATTACK, player=attacker, as_recorded=True)
 
 
-def _several(look: Look, attacker: str) -> Refused:
+def _several(look: Look, attacker: str) -> Refused | Ambiguous:
+    """More than one piece is gone: two lawful shots one after the other, or too many taken."""
     names = words.named(look.gone)
+    if ways := list(_one_after_the_other(look.state, look.gone)):
+        said = f"{names} are gone. Were they taken one after the other?"
+        choices = (*ways, Choice("Not so: put them back", ()))
+        return Ambiguous(code="storm.attack.two", said=said, rests_on=FIRE, player=attacker, choices=choices, until_moved=True)
     said = f"{names} are gone, and one piece is taken at a time. Put them back, but for the one that {attacker} takes."
     tried = tuple(str(Capture(piece.colour, piece.number)) for piece in look.gone)
     return refusal(Violation("storm.attack", ATTACK, said), attacker, tried, {"move": " ".join(piece.colour for piece in look.gone)})
+
+
+def _one_after_the_other(state: State, gone: Sequence[Piece]) -> Iterator[Choice]:
+    """The orders in which two pieces may have been taken by the rules."""
+    for pair in permutations(gone) if len(gone) == 2 else ():
+        after, moves, took = state, list[str](), list[str]()
+        for piece in pair:
+            move = Capture(piece.colour, piece.number)
+            if violation(after, move):
+                break
+            took.append(f"{after.attacker} takes {piece.name}")
+            after, moves = play(after, move), [*moves, str(move)]
+        else:
+            yield Choice(", then ".join(took), tuple(moves))
 
 
 def _capture(look: Look, target: Piece) -> Verdict:

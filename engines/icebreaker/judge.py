@@ -87,10 +87,24 @@ def _judge_start(state: State, found: Look) -> Verdict:
         unread = {cells[0] for cells in found.unread} & {cell for _, cell in wrong.gone}
         hint = " Show it better; where colours are hard to tell, teach the referee yours." if unread or wrong.recoloured else ""
         said = f"Set up the board: {' '.join(_sentences(wrong, sorted(unread)))}{hint}"
-        asks = _ask_about_lost_ice(state, wrong) if wrong.lost else ask_unseen(state, found, wrong.gone)
+        asks = _ask_begun(state, found, wrong)
+        asks = asks or (_ask_about_lost_ice(state, wrong) if wrong.lost else ask_unseen(state, found, wrong.gone))
         return Waiting(code=START, said=said, rests_on=RULES, asks=asks, differences=tuple(_sentences(wrong, sorted(unread))))
     said = f"The ships are on their corners and {state.ice.bit_count()} icebergs are in place. {turn(state)}"
     return Accepted(code=START, said=said, rests_on=RULES, moves=())
+
+
+def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None:
+    """The board was set up, and play began, before anybody looked at it."""
+    ways: list[tuple[Move, ...]] = [(move,) for move in legal_moves(state) if found.shows(play(state, move))]
+    if len(wrong.moved) == 2:
+        ways += [order for order in _orders(wrong.moved) if _leads_to(state, order, found)]
+    if not ways:
+        return None
+    said = "Was the board set up, and has play begun?"
+    begun = [Choice(", then ".join(map(str, way)), tuple(map(str, way))) for way in ways]
+    choices = (*begun, Choice("Not so: put it right", ()))
+    return Ambiguous(code=START, said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True)
 
 
 def _ask_about_lost_ice(state: State, wrong: Difference) -> Ambiguous | None:

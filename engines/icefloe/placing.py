@@ -132,7 +132,8 @@ def _out_of_order(look: Look, placed: tuple[str, ...]) -> Verdict:
     state = look.state
     names = {name: look.places[k] for k, name in look.free.items()}
     new = [name for name in names if name not in placed]
-    if len(new) == 1 and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
+    as_read = all(agrees(look.now.pieces[k], name) for k, name in look.free.items() if name in new and stands(look.now.pieces[k]))
+    if len(new) == 1 and as_read and set(placed) <= set(names) and (wrong := violation(state, move := Placing(new[0], names[new[0]]))):
         return refusal(wrong, state.owner(move.pyramid), (str(move),), {})
     differences, asks = _amiss(look, placed), _ask_where(look, placed)
     said = f"{' '.join(differences)} {turn(state)}"

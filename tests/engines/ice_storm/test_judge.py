@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import combinations, permutations
 from random import Random
 
 import numpy as np
@@ -174,12 +175,24 @@ def own_piece(evening, table):
 
 
 def two_taken(evening, table):
-    """Two pieces are taken at once."""
-    if len(table.pieces) < 2:
+    """Two pieces are taken at once, which no two shots one after the other could have taken."""
+    numbers = {piece.name: (piece.colour, piece.number) for piece in evening.truth.pieces}
+    pairs = [pair for pair in combinations(table.pieces, 2) if not any(fired(evening.truth, numbers, order) for order in permutations(pair))]
+    if not pairs:
         return None
-    for name in evening.chance.sample(list(table.pieces), 2):
+    for name in evening.chance.choice(pairs):
         del table.pieces[name]
     return Refused, "storm.attack", None
+
+
+def fired(state, numbers, names):
+    """May these be taken one after the other?"""
+    for name in names:
+        move = Capture(*numbers[name])
+        if game.violation(state, move):
+            return False
+        state = game.play(state, move)
+    return True
 
 
 def added(evening, table):

@@ -301,6 +301,24 @@ def test_the_next_one_fires_where_the_first_has_no_shot_after_all(table, lie, pl
     assert asked.choices[0].label.endswith(": black takes red1")
 
 
+def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
+    """Green takes black1 and then black, whose turn it is, takes red1 with another piece: nobody looked in between."""
+    state = thrown("green1 d2-d3>d3, black1 d6, black2 h2-h3>h3, red1 h6", 15)
+    table.pieces = {
+        "green1": lie("green", 175, 90),
+        "black1": lie("black", 175, 262),
+        "black2": lie("black", 375, 90),
+        "red1": lie("red", 375, 260),
+    }
+    before = table.seen()
+    del table.pieces["black1"], table.pieces["red1"]
+    asked = play(state, before)
+    assert isinstance(asked, Ambiguous)
+    assert ("capture black1", "capture red1") in [choice.moves for choice in asked.choices]
+    assert "green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
+    assert [choice.label for choice in asked.choices if not choice.moves] == ["Not so: put them back"]
+
+
 def test_what_is_put_back_nearly_where_it_lay(table, lie, play):
     """A piece comes back after a refused shot: elsewhere on its squares is as good, other squares are not."""
     state = thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)

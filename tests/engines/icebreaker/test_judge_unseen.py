@@ -202,3 +202,16 @@ def test_of_icebergs_that_are_not_seen_people_say_that_they_are_there(state, tab
     waiting = judge(state, table, near.seen())
     assert isinstance(waiting, Waiting)
     assert waiting.asks is not None, "or somebody has begun to take it"
+
+
+def test_a_game_that_began_before_anybody_looked_goes_on(state, table):
+    first = next(iter(game.legal_moves(state)))
+    table.move(*str(first).split("-"))
+    waiting = game.judge(state, table.seen(), None, BOARD)
+    assert isinstance(waiting, Waiting)
+    assert waiting.asks.said == "Was the board set up, and has play begun?"
+    assert [choice.moves for choice in waiting.asks.choices] == [(str(first),), ()]
+    then = next(iter(game.legal_moves(game.play(state, first))))
+    table.move(*str(then).split("-"))
+    both = game.judge(state, table.seen(), None, BOARD)
+    assert (str(first), str(then)) in [choice.moves for choice in both.asks.choices]

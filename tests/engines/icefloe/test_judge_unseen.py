@@ -180,3 +180,16 @@ def test_who_moves_first_in_the_next_round_is_asked_about_a_pyramid_that_is_not_
     assert isinstance(waiting, Waiting)
     assert waiting.asks is not None
     assert any(choice.moves and choice.moves[-1].startswith(f"{name}:") for choice in waiting.asks.choices)
+
+
+def test_a_pyramid_that_is_none_of_those_left_to_place_is_not_called_one_of_them(pond):
+    state = game.start(("black", "blue", "red"), {})
+    while len(state.board.pyramids) < len(state.placing_order) - 1:
+        state = game.play(state, next(iter(game.legal_moves(state))))
+    _, table = pond(str(state))
+    table.put("AS", state.board.floes[0].place)
+    extra = table.stood["AS"].piece(np.zeros(2))
+    table.put("AS", state.board.under("AS").place)
+    verdict = game.judge(state, table.seen(extra), None, table.board)
+    assert isinstance(verdict, Waiting), verdict.said
+    assert "is read, and only FS is left to stand there" in verdict.said
