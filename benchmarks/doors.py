@@ -12,8 +12,8 @@ import pytest
 
 import engines.ice_boule.measure
 import engines.ice_storm.touches
-import engines.who_begins
 from engines import GAMES
+from engines.who_begins import RolledFirst
 from referee.loop import Referee
 from referee.session import Session
 
@@ -25,7 +25,7 @@ MEASURING = (
     (engines.ice_boule.measure, "measure"),
     (engines.ice_storm.touches, "touches"),
     (engines.ice_storm.touches, "check_setup"),
-    (engines.who_begins.RolledFirst, "hear"),
+    (RolledFirst, "hear"),
 )
 """What judges measure and hear with, which tests ask too."""
 SESSIONS = ((Referee, "run"), (Session, "command"), (Session, "view"))
