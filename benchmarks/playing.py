@@ -19,6 +19,7 @@ import msgspec
 from benchmarks.misreading import BadEyes
 from engines import GAMES as GAMES_OF
 from engines import Rules
+from engines.errors import IllegalMove
 from engines.ice_boule.layout import Layout
 from referee.events import Answered, Asked, Declared, Ruled
 from referee.log import Log
@@ -291,7 +292,10 @@ def needed(game: str, asked: Asked) -> bool:
         state = engine.State.parse(asked.state["state"])
     except InputError:
         return True  # what is secret is left out of the record
-    return len({_what_follows(engine, state, choice.moves) for choice in asked.choices}) > 1
+    try:
+        return len({_what_follows(engine, state, choice.moves) for choice in asked.choices}) > 1
+    except IllegalMove:
+        return True  # it hangs on the throw that was ruled last, which a state in words does not keep
 
 
 def _what_follows(engine: Rules, state: Any, moves: Sequence[str]) -> str:
