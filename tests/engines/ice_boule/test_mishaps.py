@@ -388,3 +388,42 @@ def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
         asked = judge(game.state, seen, game.before)
         assert isinstance(asked, Ambiguous), seen
         assert asked.said.startswith("The green target cannot be seen in the play area.")
+
+
+@pytest.mark.parametrize("sizes", ["shown", "declared"])
+@pytest.mark.parametrize("turned_deg", [0, 90])
+def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(tables, new_game, sizes, turned_deg):
+    """Yellow's large piece knocks a medium one of yellow's out: that is no medium piece, moved, and none that is out."""
+    game = mixed(tables, new_game, sizes)
+    target, blue, _ = game.pieces
+    thrown = tables.beside("yellow", 50.0, turned_deg)
+    outside = tables.piece("yellow", 900.0, 0.0, size="medium")
+    for off in ([], [outside]):
+        refused = game.see(target, blue, thrown, off=off)
+        assert (refused.code, refused.player) == ("boule.throw.size", "yellow")
+        assert refused.tried[0].startswith("throw yellow large ")
+    both = game.see(target, blue, thrown, tables.beside("yellow", 45.0, 270, size="medium"))
+    assert both.code == "boule.throw.size", "the medium one was only pushed"
+    unsure = game.see(target, blue, replace(thrown, size_probability=0.7), off=[outside])
+    assert isinstance(unsure, Ambiguous), "the size is not sure"
+    game.before = None
+    assert game.see(target, blue, thrown, tables.beside("yellow", 49.0, 270, size="medium")).code == "boule.throw.size", "nor after a restart"
+
+
+def test_a_piece_that_is_misread_in_another_size_where_it_lies_is_that_piece(tables, new_game):
+    game = mixed(tables, new_game, "shown")
+    target, blue, _ = game.pieces
+    thrown = tables.beside("yellow", 50.0, 90, size="medium")
+    assert game.see(target, blue, tables.beside("yellow", 30.0, 180), thrown).moves[0].startswith("throw yellow medium 50.00")
+
+
+def mixed(tables, new_game, sizes):
+    """Blue throws large pieces, yellow medium ones, and yellow throws again."""
+    game = new_game(sizes=sizes)
+    game.see(tables.target())
+    if sizes == "declared":
+        game.move("size blue large", "size yellow medium")
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 180, size="medium"))
+    assert game.document["next"] == "yellow"
+    return game

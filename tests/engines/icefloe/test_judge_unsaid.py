@@ -112,7 +112,7 @@ def test_two_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_aske
     asked = game.judge(state, table.seen(), before, table.board)
     assert isinstance(asked, Ambiguous)
     assert {choice.label: choice.moves for choice in asked.choices} == {
-        "Red moved AS from a1 to a2; then Yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
+        "Red moved AS from a1 to a2; then yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
         "Not so: put it right": (),
     }
     for name, place in (("BS", "b2"), ("AC", "e5")):
