@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from engines.ice_boule.changes import NEVER_MM, Changes, compare
+from engines.ice_boule.layout import Lie
 from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
@@ -60,15 +61,29 @@ class Look:
 
         Told by where the pieces were; where that is not known, by their distances.
         """
-        gaps = self.measured.gaps
-        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
+        own = [k for k, gap in enumerate(self.measured.gaps) if gap.piece.colour == colour]
         if self.changes:
-            return [k for k in own if gaps[k].index in self.changes.appeared]
-        were = self.state.layout.of(colour)
+            return [k for k in own if self.measured.gaps[k].index in self.changes.appeared]
+        known = self._by_distance(colour)
+        return [k for k in own if k not in known]
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where they lay, at another distance."""
+        if self.changes:
+            return self.changes.carried
+        gaps = self.measured.gaps
+        known = {k: lie for player in self.state.players for k, lie in self._by_distance(player).items()}
+        same = {k for k, lie in known.items() if gaps[k].on_target == lie.on_target}
+        return frozenset(gaps[k].index for k in same if abs(gaps[k].mm - known[k].gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
+
+    def _by_distance(self, colour: str) -> dict[int, Lie]:
+        """Pieces of a colour (places in the ranking's ids) with those of the record that are as far away, or about so."""
+        gaps, were = self.measured.gaps, self.state.layout.of(colour)
+        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
         other = {k for k in own if _of_another_size(gaps[k].piece, self.state)}
         apart = np.array([[NEVER_MM if k in other else abs(gaps[k].mm - lie.gap_mm) for lie in were] for k in own]).reshape(len(own), len(were))
-        known = {own[row] for row in linear_sum_assignment(apart)[0]}
-        return [k for k in own if k not in known]
+        return {own[row]: were[column] for row, column in zip(*linear_sum_assignment(apart), strict=True)}
 
     def evidence(self, thrown: int | None = None) -> dict[str, Any]:
         """What a verdict rests on, as plain data: gaps, call, and which pieces are new or moved."""

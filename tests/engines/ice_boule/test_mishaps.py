@@ -194,7 +194,7 @@ def test_two_new_pieces(tables, game):
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
     assert (both.code, both.said) == ("boule.throw.two", "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.")
     close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
-    assert isinstance(close, Refused)
+    assert (type(close), close.code) == (Ambiguous, "boule.throw.two"), "and who is nearest then"
     three = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
     assert isinstance(three, Refused)
 
@@ -427,3 +427,31 @@ def mixed(tables, new_game, sizes):
     game.add(tables.beside("yellow", 30.0, 180, size="medium"))
     assert game.document["next"] == "yellow"
     return game
+
+
+def test_two_throws_in_one_look_are_asked_about_where_the_second_is_too_close_to_call(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    asked = game.add(tables.beside("yellow", 90.0, 90), tables.beside("yellow", 20.2, 180))
+    assert (type(asked), asked.code) == (Ambiguous, "boule.throw.two")
+    assert {choice.label.rpartition("; ")[2] for choice in asked.choices[:-1]} >= {"yellow is nearest", "blue is nearest"}
+    assert all(len(choice.moves) == 2 for choice in asked.choices[:-1])
+
+
+def test_after_a_restart_two_throws_are_asked_about_and_so_is_what_hands_moved(tables, game):
+    """Where the pieces lay is not known then, but how far from the target they were is."""
+    game.add(tables.beside("blue", 20.0))
+    target, blue = game.pieces
+    game.before = None
+    two = game.see(target, blue, tables.beside("yellow", 90.0, 90), tables.beside("yellow", 45.0, 180))
+    assert (type(two), two.code) == (Ambiguous, "boule.throw.two")
+    carried = game.see(target, tables.beside("blue", 50.0, 180))
+    assert (type(carried), carried.code) == (Ambiguous, "boule.moved")
+    assert isinstance(game.see(target, tables.beside("blue", 20.4, 180)), Waiting), "within what a picture errs"
+
+
+def test_a_target_that_is_pushed_before_all_have_said_a_size_accuses_nobody(tables, new_game):
+    game = new_game(sizes="declared")
+    game.see(tables.target())
+    pushed = game.see(tables.target(x_mm=60.0))
+    assert isinstance(pushed, Waiting)
+    assert pushed.as_recorded
