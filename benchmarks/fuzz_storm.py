@@ -126,7 +126,7 @@ class FuzzedStorm:
             if state.void
             else self._throws()
         )
-        if state.next and (state.thrown == 0 or state.round_over):
+        if state.next and not state.void and (state.thrown == 0 or state.round_over):
             effects = {
                 name: effects[name]
                 for name in (

@@ -74,8 +74,7 @@ class Look:
             return self.changes.carried
         gaps = self.measured.gaps
         known = {k: lie for player in self.state.players for k, lie in self._by_distance(player).items()}
-        same = {k for k, lie in known.items() if gaps[k].on_target == lie.on_target}
-        return frozenset(gaps[k].index for k in same if abs(gaps[k].mm - known[k].gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
+        return frozenset(gaps[k].index for k, lie in known.items() if abs(gaps[k].mm - lie.gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
 
     def _by_distance(self, colour: str) -> dict[int, Lie]:
         """Pieces of a colour (places in the ranking's ids) with those of the record that are as far away, or about so."""

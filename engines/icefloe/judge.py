@@ -79,7 +79,7 @@ def _stories(state: State) -> Iterator[_Story]:
         yield from (_Story((move,), play(state, move)) for floe in state.board.empty if (move := Removal(floe.tile)))
     opening, moving = _next_to_move(state)
     if moving.phase == "move":
-        seen = (move for move in legal_moves(moving) if not (isinstance(move, Movement) and move.origin == move.target))
+        seen = (move for move in legal_moves(moving) if isinstance(move, Movement | Slide) and move.origin != move.target)
         yield from (_Story((*opening, move), play(moving, move)) for move in seen)
 
 

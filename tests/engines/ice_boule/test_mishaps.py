@@ -447,6 +447,10 @@ def test_after_a_restart_two_throws_are_asked_about_and_so_is_what_hands_moved(t
     carried = game.see(target, tables.beside("blue", 50.0, 180))
     assert (type(carried), carried.code) == (Ambiguous, "boule.moved")
     assert isinstance(game.see(target, tables.beside("blue", 20.4, 180)), Waiting), "within what a picture errs"
+    game.before = tables.seen(target, blue)
+    game.add(tables.on("yellow", target, 0))
+    game.before = None
+    assert game.see(target, blue, tables.beside("yellow", 60.0, 180)).code == "boule.moved", "nor does it stand on the target any more"
 
 
 def test_a_target_that_is_pushed_before_all_have_said_a_size_accuses_nobody(tables, new_game):
