@@ -431,6 +431,9 @@ class FuzzedZamboni:
         if "no roll is known" in told:
             player = state.to_move if isinstance(state.phase, Rolling) else state.follower
             after = self._put_back(after, player, state.left[player])
+        if "die was not told" in told:  # nobody rolled: what was taken is put back
+            for player, nest in state.left.items():
+                after = self._layered(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
     def _orders(self, state: State, told: str) -> Iterator[Callable[[Table], Table | None]]:
