@@ -16,13 +16,14 @@ from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import ice_boule as engine
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.moves import Target, Throw, Void
+from engines.ice_boule.moves import Line, LineMarked, Move, Size, Target, Throw, Void
 from engines.ice_boule.state import State
 from engines.verdict import Verdict
 from table.boards import Open
 from table.clearance import clearance, is_free
 from table.observation import Observation
 from table.pieces import load_piece_set
+from table.solids import Pose, lying
 
 WIDTH_MM, DEPTH_MM, EDGE_MM = 600.0, 450.0, 50.0
 APART_MM, TRIES = 2.0, 200
@@ -30,6 +31,12 @@ MOVED_MM = 8.0
 """What is knocked goes at least so far."""
 SAME_MM = 0.1
 SIZE, TARGET = "large", "target"
+HOUSE_RULES = ("stop", "repeat", "equal", "out", "sizes", "on_target")
+SIZES = ("small", "medium", "large")
+OFTEN = {"lawful": 6, "on the target": 3, "stack pushed over": 4}
+"""Acts that are tried more often than others; most stacks cannot be built, or are not there."""
+NESTS_MM = 8.0
+"""What was pushed over and is still in the piece that it stood on sticks out of that by so much."""
 COLOURS = ("red", "blue", "green", "black")
 TARGETS = ("yellow", "white")
 Effects = dict[str, Callable[[State, Table, Random], Deed | None]]
@@ -45,20 +52,22 @@ class FuzzedBoule:
         self._sizes = load_piece_set("looney")
         self._camera = camera_over(self.board.outline())
         self._thrown = 0
+        self._chosen: dict[str, str] = {}
 
     def begin(self, chance: Random) -> tuple[State, Table]:
         """After any number of lawful throws."""
         rulings = {
             ruling.name: chance.choice(ruling.values)
             for ruling in engine.RULINGS
-            if ruling.name in ("stop", "repeat", "equal", "out") and chance.random() < 0.5
+            if ruling.name in HOUSE_RULES and chance.random() < 0.5
         }
         players = tuple(chance.sample(COLOURS, chance.choice([1, 2, 2, 2, 3])))
+        self._chosen = {player: chance.choice((*SIZES, SIZE, SIZE)) for player in players}
         state, table = engine.start(players, rulings), Table()
         for _ in range(
             chance.choice([0, chance.randrange(14), chance.randrange(14), chance.randrange(60)])
         ):
-            deed = (self._target if state.next is None else self._throw)(state, table, chance)
+            deed = self._likely(state, table, chance)
             if deed is None or deed.truth.kind != "lawful":
                 break
             after = engine.play(state, engine.parse_move(deed.truth.moves[0]))
@@ -66,6 +75,16 @@ class FuzzedBoule:
                 break
             state, table = after, self.settled(after, deed.table)
         return state, table
+
+    def _likely(self, state: State, table: Table, chance: Random) -> Deed | None:
+        """The next lawful act, and rather a stack than chance would bring."""
+        if state.next is None:
+            return self._target(state, table, chance)
+        if state.undeclared:
+            player = state.undeclared[0]
+            return Deed("", table, Truth("lawful", (str(Size(player, self._chosen[player])),)))
+        on_it = self._on_target(state, table, chance) if chance.random() < 0.15 else None
+        return on_it or self._throw(state, table, chance)
 
     def observed(self, table: Table) -> Observation:
         """As it lies."""
@@ -100,11 +119,12 @@ class FuzzedBoule:
 
     def deed(self, state: State, table: Table, chance: Random) -> Deed:
         """A word, or one of those below."""
-        if chance.random() < 0.08:
+        if chance.random() < (0.7 if state.undeclared else 0.1):
             return self._word(state, table, chance)
         effects = self._between() if state.next is None else self._throws()
         while True:
-            effect = chance.choices(list(effects), [6, *[1] * (len(effects) - 1)])[0]
+            weights = [OFTEN.get(effect, 1) for effect in effects]
+            effect = chance.choices(list(effects), weights)[0]
             deed = effects[effect](state, table, chance)
             if deed is not None:
                 break
@@ -113,7 +133,7 @@ class FuzzedBoule:
                 f"{effect}, hand in between",
                 replace(deed, table=replace(deed.table, hand=True)),
             )
-        return replace(deed, effect=effect, compared=True)
+        return replace(deed, effect=effect, compared=bool(deed.table.off))
 
     def _throws(self) -> Effects:
         return {
@@ -123,6 +143,7 @@ class FuzzedBoule:
             "on the target": self._on_target,
             "throw that knocks": self._throw_that_knocks,
             "throw that knocks the target": self._throw_at_the_target,
+            "stack pushed over": self._pushed_over,
             "target knocked out": self._target_out,
             "thrown off the board": self._out,
             "off the board, and knocks": self._out_that_knocks,
@@ -153,8 +174,29 @@ class FuzzedBoule:
         player = (
             state.next if state.next and chance.random() < 0.6 else chance.choice(state.players)
         )
-        said = chance.choice([{"player": player, "stop": True}, {"player": player, "out": True}])
-        return Deed("told at any time", table, Truth("said"), said)
+        word = chance.choice(["stop", "out", "void", "size", "line"])
+        said: dict[str, Any] = {"player": player, word: True}
+        if word == "size" or (state.undeclared and chance.random() < 0.7):
+            player = state.undeclared[0] if state.undeclared else player
+            size = self._chosen[player] if chance.random() < 0.8 else chance.choice(SIZES)
+            word, said = "size", {"player": player, "size": size}
+        if word in ("stop", "out"):  # what hangs on distances is asked about
+            return Deed("told at any time", table, Truth("said"), said)
+        if word == "line" and chance.random() < 0.7:
+            player = state.starter
+            points = [[chance.uniform(0, WIDTH_MM), 0.0], [chance.uniform(0, WIDTH_MM), DEPTH_MM]]
+            said = {"player": player, "line": chance.choice([True, points])}
+        move: Move = Void() if word == "void" else LineMarked()
+        if word == "size":
+            move = Size(player, said["size"])
+        elif word == "line" and said["line"] is not True:
+            (x0, y0), (x1, y1) = said["line"]
+            move = Line((round(x0, 1), y0), (round(x1, 1), y1))
+        wrong = engine.violation(state, move)
+        if wrong or (word == "line" and player != state.starter):
+            codes = frozenset({wrong.code if wrong else "boule.line"})
+            return Deed("told at another time", table, Truth("forbidden", codes=codes), said)
+        return Deed("told", table, Truth("lawful", (str(move),)), said)
 
     # What truly happened.
 
@@ -193,7 +235,7 @@ class FuzzedBoule:
         """All that lies in play, nearest first, measured without error."""
         lies = sorted(
             (
-                self._lie(table, name)
+                self._lie(state, table, name)
                 for name in table.things
                 if table.things[name].colour in state.players
             ),
@@ -205,17 +247,25 @@ class FuzzedBoule:
         )
         return Layout(tuple(lies), links)
 
-    def _lie(self, table: Table, name: str) -> Lie:
+    @staticmethod
+    def _stands(state: State, table: Table, one: Thing) -> bool:
+        """Does a piece stand on the target, or on what stands there?  As ruled before play."""
+        if one.on == TARGET or state.ruling("on_target") == "lowest":
+            return one.on == TARGET and one.pose == table.things[TARGET].pose == "upright"
+        below = table.things[str(one.on)]
+        return one.pose == "upright" and FuzzedBoule._stands(state, table, below)
+
+    def _lie(self, state: State, table: Table, name: str) -> Lie:
         target = solid_of(table.things[TARGET], self._sizes)
         one = table.things[name]
-        if one.on == TARGET:
-            return Lie(one.colour, 0.0, on_target=True)
+        if one.on is not None:
+            return Lie(one.colour, 0.0, on_target=self._stands(state, table, one))
         return Lie(one.colour, clearance(solid_of(one, self._sizes), target).mm)
 
     def _told(self, state: State, table: Table, thrown: str | None, player: str) -> Deed:
         """A throw by its result, lawful or what the rules say of it."""
         layout = self._layout(state, table)
-        lie = self._lie(table, thrown) if thrown else None
+        lie = self._lie(state, table, thrown) if thrown else None
         size = table.things[thrown].size if thrown else None
         move = Throw(player, size, lie, layout)
         if wrong := engine.violation(state, move):
@@ -229,12 +279,18 @@ class FuzzedBoule:
         return f"{colour} {self._thrown}"
 
     def _throw(self, state: State, table: Table, chance: Random) -> Deed | None:
-        return self._lands(state, table, self._rest(str(state.next), table, chance))
+        return self._lands(state, table, self._next(state, table, chance))
 
-    @staticmethod
-    def _size(state: State, player: str) -> str:
+    def _size(self, state: State, player: str) -> str:
         """What a player throws in this end."""
-        return state.size(player) or SIZE
+        return state.size(player) or self._chosen.get(player, SIZE)
+
+    def _next(
+        self, state: State, table: Table, chance: Random, about_mm: np.ndarray | None = None
+    ) -> Thing | None:
+        """The piece of who throws next, at rest."""
+        player = str(state.next)
+        return self._rest(player, table, chance, about_mm, self._size(state, player))
 
     def _lands(
         self, state: State, table: Table, piece: Thing | None, size: str = ""
@@ -242,7 +298,7 @@ class FuzzedBoule:
         if piece is None:
             return None
         name = self._new(piece.colour)
-        piece = replace(piece, size=size or self._size(state, piece.colour))
+        piece = replace(piece, size=size or piece.size)
         return self._told(state, table.with_thing(name, piece), name, piece.colour)
 
     def _level(self, state: State, table: Table, chance: Random) -> Deed | None:
@@ -254,12 +310,12 @@ class FuzzedBoule:
         ]
         if not others:
             return None
-        wanted = self._lie(table, chance.choice(others)).gap_mm + chance.choice(
+        wanted = self._lie(state, table, chance.choice(others)).gap_mm + chance.choice(
             [-1, 1]
         ) * chance.uniform(0.02, 0.8)
         target = solid_of(table.things[TARGET], self._sizes)
         for _ in range(TRIES // 10):
-            piece = self._rest(str(state.next), table, chance)
+            piece = self._next(state, table, chance)
             if piece is None:
                 return None
             toward = table.things[TARGET].at_mm - piece.at_mm
@@ -276,7 +332,7 @@ class FuzzedBoule:
     def _touching(self, state: State, table: Table, chance: Random) -> Deed | None:
         """A piece slides against the target."""
         target = solid_of(table.things[TARGET], self._sizes)
-        piece = self._rest(str(state.next), table, chance, table.things[TARGET].at_mm)
+        piece = self._next(state, table, chance, table.things[TARGET].at_mm)
         if piece is None:
             return None
         toward = table.things[TARGET].at_mm - piece.at_mm
@@ -289,20 +345,46 @@ class FuzzedBoule:
         return self._lands(state, table, piece) if self._free(gone, piece) else None
 
     def _on_target(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A piece comes to stand on the target, which stands."""
-        target = table.things[TARGET]
-        if target.pose != "upright" or any(one.on for one in table.things.values()):
+        """A piece comes to stand on the target, which stands, or on top of what stands there."""
+        top, below = TARGET, table.things[TARGET]
+        while over := [name for name, one in table.things.items() if one.on == top]:
+            top, below = over[0], table.things[over[0]]
+        size = self._size(state, str(state.next))
+        if below.pose != "upright" or SIZES.index(size) > SIZES.index(below.size):
             return None
-        piece = Thing(
-            str(state.next),
-            SIZE,
-            "upright",
-            target.x_mm,
-            target.y_mm,
-            chance.uniform(0, 90),
-            on=TARGET,
+        heading = chance.uniform(0, 90)
+        one = Thing(str(state.next), size, "upright", below.x_mm, below.y_mm, heading, on=top)
+        return self._lands(state, table, one)
+
+    def _pushed_over(self, state: State, table: Table, chance: Random) -> Deed | None:
+        """A stack is pushed over by the throw: pieces come free of the target, or are still in one another."""
+        stack = [name for name, one in table.things.items() if one.on is not None]
+        if not stack or any(table.things[name].pose != "upright" for name in (TARGET, *stack)):
+            return None
+        stood = {name: table.things[name] for name in stack}
+        moved = table.without(*stack)
+        nested = chance.random() < 0.4
+        if nested or chance.random() < 0.5:
+            fallen = self._pushed(moved, TARGET, chance, "lying" if nested else None)
+            if fallen is None:
+                return None
+            moved = fallen
+        target = moved.things[TARGET]
+        ahead = np.array(
+            [math.cos(math.radians(a)) for a in (target.heading_deg, target.heading_deg - 90)]
         )
-        return self._lands(state, table, piece)
+        for number, (name, one) in enumerate(stood.items(), 1):
+            if nested:
+                at_mm, size = target.at_mm + NESTS_MM * number * ahead, self._sizes[one.size]
+                shape = lying(size, *map(float, at_mm), target.heading_deg)
+                fell = one.put(at_mm, pose="lying", heading_deg=target.heading_deg)
+                moved = moved.with_thing(name, replace(fell, shape=shape))
+                continue
+            free = self._rest(one.colour, moved, chance, target.at_mm, one.size)
+            if free is None:
+                return None
+            moved = moved.with_thing(name, free)
+        return self._throw(state, moved, chance)
 
     def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
         moved = self._knocks(table, chance)
@@ -319,7 +401,7 @@ class FuzzedBoule:
         if any(one.on for one in table.things.values()):
             return None
         out = table.knocked_off(TARGET, self._beside(0, chance))
-        piece = self._rest(str(state.next), out, chance)
+        piece = self._next(state, out, chance)
         if piece is None:
             return None
         return Deed(
@@ -346,10 +428,14 @@ class FuzzedBoule:
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
         others = [player for player in state.players if player != state.next]
         return (
-            self._lands(state, table, self._rest(chance.choice(others), table, chance))
+            self._lands(state, table, self._of(state, chance.choice(others), table, chance))
             if others
             else None
         )
+
+    def _of(self, state: State, player: str, table: Table, chance: Random) -> Thing | None:
+        """A piece that a player throws, at rest."""
+        return self._rest(player, table, chance, None, self._size(state, player))
 
     def _two_at_once(self, state: State, table: Table, chance: Random) -> Deed | None:
         return self._two(state, table, chance, str(state.next))
@@ -362,10 +448,10 @@ class FuzzedBoule:
         """Two throws in one look: lawful where the rules let the second follow the first, whichever that was."""
         pieces = []
         for colour in (str(state.next), then):
-            piece = self._rest(colour, table, chance)
+            piece = self._of(state, colour, table, chance)
             if piece is None:
                 return None
-            pieces.append((self._new(colour), replace(piece, size=self._size(state, colour))))
+            pieces.append((self._new(colour), piece))
             table = table.with_thing(*pieces[-1])
         ways = []
         for first, second in (pieces, pieces[::-1]):
@@ -381,8 +467,11 @@ class FuzzedBoule:
         return Deed("", table, Truth("forbidden", codes=frozenset({"boule.throw.two"})))
 
     def _another_size(self, state: State, table: Table, chance: Random) -> Deed | None:
-        piece = self._rest(str(state.next), table, chance)
-        return piece and self._lands(state, table, piece, chance.choice(["small", "medium"]))
+        """Beside it, an own piece may be knocked anywhere, or out."""
+        if chance.random() < 0.5:
+            table = self._knocks(table, chance) or table
+        piece = self._next(state, table, chance)
+        return piece and self._lands(state, table, piece, chance.choice(SIZES))
 
     # What hands do.
 
@@ -391,7 +480,8 @@ class FuzzedBoule:
         return moved and Deed("", moved, self.truth(state, moved))
 
     def _knocked_off(self, _state: State, table: Table, chance: Random) -> Deed | None:
-        names = [name for name in table.things if name != TARGET]
+        below = {one.on for one in table.things.values()}
+        names = [name for name in table.things if name not in (TARGET, *below)]
         if not names:
             return None
         return Deed(
@@ -412,9 +502,8 @@ class FuzzedBoule:
             return None
         one, other = chance.sample(names, 2)
         a, b = table.things[one], table.things[other]
-        swapped = table.with_thing(one, replace(b, colour=a.colour)).with_thing(
-            other, replace(a, colour=b.colour)
-        )
+        swapped = table.with_thing(one, replace(b, colour=a.colour, size=a.size))
+        swapped = swapped.with_thing(other, replace(a, colour=b.colour, size=b.size))
         return Deed("", swapped, self.truth(state, swapped))
 
     def _recoloured(self, state: State, table: Table, chance: Random) -> Deed | None:
@@ -515,19 +604,28 @@ class FuzzedBoule:
                 table = self._pushed(table, name, chance) or table
         return table
 
-    def _pushed(self, table: Table, name: str, chance: Random) -> Table | None:
+    def _pushed(
+        self, table: Table, name: str, chance: Random, pose: Pose | None = None
+    ) -> Table | None:
         if any(one.on == name for one in table.things.values()):
             return None
         one, rest = table.things[name], table.without(name)
         near = chance.random() < 0.5
         for _ in range(10):
-            piece = self._rest(one.colour, rest, chance, one.at_mm if near else None)
-            if piece is not None and np.hypot(*(piece.at_mm - one.at_mm)) > MOVED_MM:
-                return table.with_thing(name, replace(piece, size=one.size))
+            piece = self._rest(one.colour, rest, chance, one.at_mm if near else None, one.size)
+            if piece is None or (pose and piece.pose != pose):
+                continue
+            if np.hypot(*(piece.at_mm - one.at_mm)) > MOVED_MM:
+                return table.with_thing(name, piece)
         return None
 
     def _rest(
-        self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None
+        self,
+        colour: str,
+        table: Table,
+        chance: Random,
+        about_mm: np.ndarray | None = None,
+        size: str = SIZE,
     ) -> Thing | None:
         for _ in range(TRIES):
             x, y = (
@@ -538,7 +636,7 @@ class FuzzedBoule:
                 turn, away = chance.uniform(0, 2 * math.pi), chance.uniform(20, 80)
                 x, y = about_mm + away * np.array([math.cos(turn), math.sin(turn)])
             pose = "lying" if chance.random() < 0.85 else "upright"
-            one = Thing(colour, SIZE, pose, float(x), float(y), chance.uniform(0, 360))
+            one = Thing(colour, size, pose, float(x), float(y), chance.uniform(0, 360))
             inside = EDGE_MM <= x <= WIDTH_MM - EDGE_MM and EDGE_MM <= y <= DEPTH_MM - EDGE_MM
             if inside and self._free(table, one):
                 return one

@@ -15,7 +15,18 @@ from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import icefloe as engine
 from engines.icefloe.board import LETTERS, PLACES, SLIDES
 from engines.icefloe.hearing import saying
-from engines.icefloe.moves import Done, Move, Movement, Placing, Removal, Slide, Torch
+from engines.icefloe.moves import (
+    Done,
+    Finding,
+    Move,
+    Movement,
+    Objection,
+    Penalty,
+    Placing,
+    Removal,
+    Slide,
+    Torch,
+)
 from engines.icefloe.state import PLAYS, State
 from engines.verdict import Verdict
 from table.boards import Tiles
@@ -35,6 +46,7 @@ SEATS = (
     ("red", "black", "green", "blue"),
 )
 PLACE, PYRAMID, TILE = r"([a-e][1-5])", r"([A-F][SMCA])", r"([SMCA][na2-5])"
+_ANOTHERS = frozenset({"icefloe.move.turn", "icefloe.remove.player"})
 Found = tuple[tuple[str, ...], State]
 
 
@@ -143,6 +155,8 @@ class FuzzedIcefloe:
             passes = (f"torch {after.after(after.torch)}",)
             passes = passes if isinstance(move, Removal) and after.phase == "torch" else ()
             return Deed("told", table, Truth("lawful", (str(move), *passes)), said)
+        if chance.random() < 0.4:
+            return self._aside(state, table, chance)
         player = chance.choice(state.players)
         more: dict[str, Any] = chance.choice(
             [
@@ -154,11 +168,45 @@ class FuzzedIcefloe:
                 {"extra_tile": chance.choice([None, "S4", "An"])},
                 {"score": chance.choice("SMCA") + chance.choice("na2345")},
                 {"torch": True},
-                {"penalty": True},
-                {"stays": chance.choice(LETTERS) + chance.choice("SMCA")},
             ]
         )
         return Deed("told at any time", table, Truth("said"), {"player": player, **more})
+
+    def _aside(self, state: State, table: Table, chance: Random) -> Deed:
+        """What nobody waits for: that somebody broke a rule, a pyramid that came back, a tile that is off."""
+        player, other = chance.choice(state.players), chance.choice(state.players)
+        said: tuple[Move, dict[str, Any]]
+        if state.objection and chance.random() < 0.7:
+            guilty = chance.random() < 0.5
+            said = (Finding(player, guilty), {"breach": guilty})
+        else:
+            name = chance.choice(state.board.pyramids or state.placing_order)
+            floe, gone = state.board.under(name), chance.choice(state.board.floes)
+            place = floe.place if floe else PLACES[0]
+            said = chance.choice(
+                [
+                    (Penalty(player), {"penalty": True}),
+                    (Objection(player, other), {"objects_to": other}),
+                    (Movement(name, place, place), {"stays": name}),
+                    (Removal(gone.tile), {"removed": gone.tile}),
+                ]
+            )
+        move, more = said
+        if isinstance(move, Movement | Removal):
+            player = (state.mover if isinstance(move, Movement) else state.torch) or other
+            if chance.random() < 0.2:
+                player = other
+        wrong = engine.violation(state, move)
+        anothers = isinstance(move, Movement) and player != state.mover
+        anothers = anothers or (isinstance(move, Removal) and player != state.torch)
+        if wrong or anothers:
+            codes = frozenset({wrong.code} if wrong else _ANOTHERS)
+            codes |= {"icefloe.move"} if isinstance(move, Movement) else set()
+            truth = Truth("forbidden", codes=codes)
+            return Deed("told at another time", table, truth, {"player": player, **more})
+        if isinstance(move, Removal):
+            table = self._sunk(table, gone.place, gone.pyramids)
+        return Deed("told aside", table, Truth("lawful", (str(move),)), {"player": player, **more})
 
     # What truly happened.
 

@@ -15,8 +15,8 @@ from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from benchmarks.misreading import SIGMAS
 from engines import ice_storm as engine
-from engines.ice_storm.moves import Capture, Change, Low, Throw, Void
-from engines.ice_storm.place import Place
+from engines.ice_storm.moves import Capture, Change, Low, Pass, Throw, Void
+from engines.ice_storm.place import Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from engines.verdict import Verdict
@@ -35,6 +35,9 @@ MOVED_MM = 16.0
 """What is knocked goes at least so far: pieces that are read otherwise, and nearer, have not been touched."""
 CLEAR = np.diag([1.0, 1.0, 2.0]) ** 2
 """Pieces whose place is too close to call with that covariance are thrown again."""
+HOUSE_RULES = ("fire", "knocked", "starter", "attack")
+OTHER_SIZE = "small"
+"""A large piece would be too long for the squares."""
 COLOURS = ("red", "green", "blue", "yellow", "black")
 
 
@@ -52,7 +55,12 @@ class FuzzedStorm:
     def begin(self, chance: Random) -> tuple[State, Table]:
         """After any number of lawful throws and shots."""
         players = tuple(chance.sample(COLOURS, chance.choice([3, 3, 4])))
-        state, table = engine.set_up(players, {}, self.board), Table()
+        rulings = {
+            ruling.name: chance.choice(ruling.values)
+            for ruling in engine.RULINGS
+            if ruling.name in HOUSE_RULES and chance.random() < 0.4
+        }
+        state, table = engine.set_up(players, rulings, self.board), Table()
         pieces = 5 * len(players)
         for _ in range(
             chance.choice(
@@ -85,16 +93,27 @@ class FuzzedStorm:
         return Table(things=things)
 
     def same(self, state: State, other: State) -> bool:
-        """But for the numbers of pieces of one colour, which a hand may exchange."""
+        """But for the numbers of pieces of one colour, which a hand may exchange, and for what is recorded as too close to call."""
 
         def told(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
             keys = ("score", "next", "attacker", "round_over", "scores", "phase")
-            return Counter((piece.colour, piece.place) for piece in one.pieces), *(
-                document[key] for key in keys
-            )
+            return tuple(document[key] for key in keys)
 
-        return told(state) == told(other)
+        return told(state) == told(other) and self._lie_alike(state, other)
+
+    @staticmethod
+    def _lie_alike(state: State, other: State) -> bool:
+        """Can all pieces of two states lie alike?"""
+        left = list(other.pieces)
+        for piece in sorted(state.pieces, key=lambda piece: len(readings(piece.place))):
+            ways = set(readings(piece.place))
+            alike = [one for one in left if one.colour == piece.colour]
+            alike = [one for one in alike if not ways.isdisjoint(readings(one.place))]
+            if not alike:
+                return False
+            left.remove(min(alike, key=lambda one: one.place != piece.place))
+        return not left
 
     def deed(self, state: State, table: Table, chance: Random) -> Deed:
         """A word, or one of those below."""
@@ -107,7 +126,7 @@ class FuzzedStorm:
             if state.void
             else self._throws()
         )
-        if state.next and (state.thrown == 0 or state.round_over):
+        if state.next and not state.void and (state.thrown == 0 or state.round_over):
             effects = {
                 name: effects[name]
                 for name in (
@@ -136,6 +155,9 @@ class FuzzedStorm:
             "throw that knocks": self._throw_that_knocks,
             "thrown off the board": self._wasted,
             "off the board, and knocks": self._wasted_that_knocks,
+            "throw near a line": self._near_a_line,
+            "another size": self._another_size,
+            "another size, and knocks": self._another_size_that_knocks,
             "leaning throw": self._leaning_throw,
             "leaning throw that knocks": self._leaning_throw_that_knocks,
             "thrown out of turn": self._out_of_turn,
@@ -174,8 +196,11 @@ class FuzzedStorm:
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
         player = chance.choice(state.players)
-        said = chance.choice([{"player": player, "off": True}, {"player": player, "low": True}])
-        move = Throw(player, None) if "off" in said else Low(player)
+        word = chance.choice(["off", "low", "passes"])
+        if word == "passes" and state.attacker and chance.random() < 0.7:
+            player = state.attacker
+        said = {"player": player, word: True}
+        move = {"off": Throw(player, None), "low": Low(player), "passes": Pass(player)}[word]
         if wrong := engine.violation(state, move):
             return Deed(
                 "told at any time", table, Truth("forbidden", codes=frozenset({wrong.code})), said
@@ -234,6 +259,43 @@ class FuzzedStorm:
     def _throw_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
         table, changes = self._knocks(table, chance)
         return self._thrown(state, table, changes, chance) if changes else None
+
+    def _near_a_line(self, state: State, table: Table, chance: Random) -> Deed | None:
+        """A throw that comes to rest where it is too close to call what it touches, or nearly so."""
+        player, square_mm = str(state.next), self.board.square_mm
+        for _ in range(TRIES):
+            piece = self._rest(player, table, chance)
+            if piece is None:
+                return None
+            corners = solid_of(piece, self._sizes).vertices_mm[:, :2]
+            axis, corner = chance.randrange(2), corners[chance.randrange(len(corners))]
+            away = corner[axis] - square_mm * round(corner[axis] / square_mm)
+            shift = np.zeros(2)
+            shift[axis] = chance.uniform(-0.6, 0.6) - away
+            piece = piece.put(piece.at_mm + shift)
+            free = is_free(solid_of(piece, self._sizes), self._solids(table), APART_MM)
+            if free and (place := self._reads(piece)) is not None:
+                return self._told(state, table.with_thing("thrown", piece), Throw(player, place))
+        return None
+
+    def _another_size(self, state: State, table: Table, chance: Random) -> Deed | None:
+        """A piece of another size than those that lie there."""
+        piece = self._rest(str(state.next), table, chance) if table.things else None
+        codes = frozenset({"storm.throw.size"})
+        return piece and Deed(
+            "",
+            table.with_thing("thrown", replace(piece, size=OTHER_SIZE)),
+            Truth("forbidden", codes=codes),
+        )
+
+    def _another_size_that_knocks(self, state: State, table: Table, chance: Random) -> Deed | None:
+        """What it moved stays."""
+        moved, changes = self._knocks(table, chance)
+        other = self._another_size(state, moved, chance) if changes and moved.things else None
+        return other and self._told(state, other.table, Void(str(state.next), changes))
+
+    def _solids(self, table: Table) -> list[Solid]:
+        return [solid_of(one, self._sizes) for one in table.things.values()]
 
     def _wasted(self, state: State, table: Table, chance: Random) -> Deed | None:
         table = Table() if state.thrown == 0 or state.round_over else table
@@ -438,7 +500,11 @@ class FuzzedStorm:
         told = as_told(verdict)
         if "Clear the board" in told:
             return Table()
-        if "pick the piece up" in told.lower() or "is thrown again" in told:
+        if (
+            "throw a medium one" in told
+            or "pick the piece up" in told.lower()
+            or "is thrown again" in told
+        ):
             return table.without("thrown")
         words = ("ack", "Put it right", "put right", "Take")
         if any(word in told for word in words):
@@ -477,13 +543,15 @@ class FuzzedStorm:
         return None
 
     def _middle(self, one: Thing) -> np.ndarray:
-        return solid_of(one, self._sizes).vertices_mm[:, :2].mean(axis=0)
+        """Between base and tip, from above."""
+        corners = solid_of(one, self._sizes).vertices_mm[:, :2]
+        return (corners[:4].mean(axis=0) + corners[4]) / 2
 
     def _rest(
         self, colour: str, table: Table, chance: Random, about_mm: np.ndarray | None = None
     ) -> Thing | None:
         """Somewhere on the board, apart from all others, and clear to call."""
-        solids = [solid_of(one, self._sizes) for one in table.things.values()]
+        solids = self._solids(table)
         low, high = EDGE_MM, 8 * self.board.square_mm - EDGE_MM
         for _ in range(TRIES):
             x, y = chance.uniform(low, high), chance.uniform(low, high)
@@ -497,7 +565,7 @@ class FuzzedStorm:
 
     def _leant(self, player: str, table: Table, chance: Random) -> Thing | None:
         """A piece that leans on another, and is on the board as a whole."""
-        solids = [solid_of(one, self._sizes) for one in table.things.values()]
+        solids = self._solids(table)
         if not solids:
             return None
         for _ in range(TRIES // 3):

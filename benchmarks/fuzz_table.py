@@ -110,7 +110,7 @@ def solid_of(thing: Thing, sizes: PieceSet, below: Solid | None = None) -> Solid
 
 def observed(table: Table, sizes: PieceSet, camera: Camera) -> Observation:
     """All that lies there as it lies."""
-    order = sorted(table.things, key=lambda name: table.things[name].on is not None)
+    order = sorted(table.things, key=lambda name: _height(table, name))
     solids: dict[str, Solid] = {}
     pieces = []
     for name in order:
@@ -127,6 +127,12 @@ def observed(table: Table, sizes: PieceSet, camera: Camera) -> Observation:
     return Observation(
         0, 0, camera, tuple(pieces), off, counters, hand=table.hand, tiles=tiles, dice=dice
     )
+
+
+def _height(table: Table, name: str) -> int:
+    """How many pieces are under this one."""
+    below = table.things[name].on
+    return 1 + _height(table, below) if below in table.things else 0
 
 
 def _seen(thing: Thing, solid: Solid) -> SeenPiece:

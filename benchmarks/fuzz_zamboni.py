@@ -135,6 +135,8 @@ class FuzzedZamboni:
         mine = player == state.to_move
         said: dict[str, Any] = {"player": player, "die": pips}
         moves: tuple[str, ...] = ()
+        if chance.random() < (0.4 if isinstance(state.phase, Moving) else 0.1):
+            return self._told_to_stay(state, table, player)
         match state.phase:
             case RollOff() | Rolling() if mine:
                 moves = (f"roll {pips}",)
@@ -159,6 +161,18 @@ class FuzzedZamboni:
             return Deed("told", table, Truth("lawful", moves), said)
         kind = "said" if "die" in said else "forbidden"
         return Deed("told at another time", table, Truth(kind, codes=_ANY_WORD), said)
+
+    @staticmethod
+    def _told_to_stay(state: State, table: Table, player: str) -> Deed:
+        """A move that ends where it began: nobody can see that."""
+        said, drive = (
+            {"player": player, "stays": True},
+            Drive(state.mover.space, state.mover.facing),
+        )
+        if player != state.to_move or engine.violation(state, drive):
+            truth = Truth("forbidden", codes=frozenset({"zamboni.move"}))
+            return Deed("told at another time", table, truth, said)
+        return Deed("told that it stays", table, Truth("lawful", (str(drive),)), said)
 
     # What truly happened.
 
@@ -417,6 +431,9 @@ class FuzzedZamboni:
         if "no roll is known" in told:
             player = state.to_move if isinstance(state.phase, Rolling) else state.follower
             after = self._put_back(after, player, state.left[player])
+        if "die was not told" in told:  # nobody rolled: what was taken is put back
+            for player, nest in state.left.items():
+                after = self._layered(after, player, nest.layers, Random(0)) or after
         return None if after is table else after
 
     def _orders(self, state: State, told: str) -> Iterator[Callable[[Table], Table | None]]:

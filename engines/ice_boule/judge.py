@@ -228,7 +228,7 @@ def _nothing_new(found: Look) -> Verdict:
     """No projectile more than before: nothing happened, or a throw left the play area, or hands moved something."""
     state, player = found.state, found.player
     out = (f"{player.capitalize()}'s throw left the play area", Reading(found, player, None, None))
-    carried = found.changes.carried if found.changes else frozenset()
+    carried = found.carried
     if found.lost:
         gone = ", ".join(found.lost)
         if not _seen_outside(found):
@@ -244,7 +244,7 @@ def _nothing_new(found: Look) -> Verdict:
             )
         said = f"Out of play: {gone}. Was it knocked out by {player}'s throw?"
         return ask(found, "boule.vanished", said, PLAY, [out], PUT_BACK)
-    if not carried:
+    if not carried or state.undeclared:  # nobody throws before all have said a size, and no distance hangs on the target yet
         said = " ".join([turn(state), *map(cannot_be_read, found.seen.unread_mm)])
         return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence(), as_recorded=True)
     own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
@@ -374,10 +374,14 @@ def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
     choices, ends = [], []
     for first, second in ((0, 1), (1, 0)):
         one, other = (_sizes(found, *new[which])[0][1] for which in (first, second))
-        if throws := two_throws(one, other):
-            choices.append(Choice(f"First {lies[first]}, then {lies[second]}", (str(throws[0]), str(throws[1]))))
-            ends.append(play(play(found.state, throws[0]), throws[1]))
-    if len(choices) == 2 and replace(ends[0], last=ends[1].last) == ends[1]:
+        ways = two_throws(one, other)
+        for throw, then in ways:
+            after = play(found.state, throw)
+            told = f"First {lies[first]}, then {lies[second]}"
+            told += f"; {label(after, then, then.layout).lower()}" * (len(ways) > 1)
+            choices.append(Choice(told, (str(throw), str(then))))
+            ends.append(play(after, then))
+    if len(choices) == 2 and choices[0].moves[0] != choices[1].moves[0] and replace(ends[0], last=ends[1].last) == ends[1]:
         return [Choice(f"One after the other, in whichever order: {lies[0]}, and {lies[1]}", choices[0].moves)]
     return choices
 
@@ -390,7 +394,7 @@ def _several_new(found: Look) -> Verdict:
         (thrown,) = once.new(once.gained[0])
         read = [(f"One: {text.lower()}", reading) for text, reading in _sizes(once, once.gained[0], thrown)]
         return ask(once, "boule.throw.two", f"{said} Is one of them a part of another piece?", PLAY, read, "Each is a piece: take them back")
-    choices = _orders(found, new) if len(new) == 2 and not found.lost and found.changes and not found.moved else []
+    choices = _orders(found, new) if len(new) == 2 and not (found.lost or found.moved or found.carried) else []
     if not choices:
         return Refused(code="boule.throw.two", said=f"{said} Take them back.", rests_on=PLAY, player=found.player, evidence=found.evidence())
     return Ambiguous(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from engines.ice_boule.changes import Changes, compare
+from engines.ice_boule.changes import NEVER_MM, Changes, compare
+from engines.ice_boule.layout import Lie
 from engines.ice_boule.measure import Measurement, measure, measurement_document
 from engines.ice_boule.ranking import Ranking, rank_measurement
 from engines.ice_boule.stack import hold
@@ -53,21 +54,35 @@ class Look:
     @property
     def target_moved(self) -> bool:
         """Was the target knocked over or pushed?"""
-        return any(self.seen.pieces[index] is self.measured.target for index in self.moved)
+        return self.changes is not None and _target_moved(self.seen, self.changes, self.measured.target)
 
     def new(self, colour: str) -> list[int]:
         """Places in the ranking's ids of the pieces of a colour that were not in play before.
 
         Told by where the pieces were; where that is not known, by their distances.
         """
-        gaps = self.measured.gaps
-        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
+        own = [k for k, gap in enumerate(self.measured.gaps) if gap.piece.colour == colour]
         if self.changes:
-            return [k for k in own if gaps[k].index in self.changes.appeared]
-        were = self.state.layout.of(colour)
-        apart = np.array([[abs(gaps[k].mm - lie.gap_mm) for lie in were] for k in own]).reshape(len(own), len(were))
-        known = {own[row] for row in linear_sum_assignment(apart)[0]}
+            return [k for k in own if self.measured.gaps[k].index in self.changes.appeared]
+        known = self._by_distance(colour)
         return [k for k in own if k not in known]
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where they lay, at another distance."""
+        if self.changes:
+            return self.changes.carried
+        gaps = self.measured.gaps
+        known = {k: lie for player in self.state.players for k, lie in self._by_distance(player).items()}
+        return frozenset(gaps[k].index for k, lie in known.items() if abs(gaps[k].mm - lie.gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
+
+    def _by_distance(self, colour: str) -> dict[int, Lie]:
+        """Pieces of a colour (places in the ranking's ids) with those of the record that are as far away, or about so."""
+        gaps, were = self.measured.gaps, self.state.layout.of(colour)
+        own = [k for k, gap in enumerate(gaps) if gap.piece.colour == colour]
+        other = {k for k in own if _of_another_size(gaps[k].piece, self.state)}
+        apart = np.array([[NEVER_MM if k in other else abs(gaps[k].mm - lie.gap_mm) for lie in were] for k in own]).reshape(len(own), len(were))
+        return {own[row]: were[column] for row, column in zip(*linear_sum_assignment(apart), strict=True)}
 
     def evidence(self, thrown: int | None = None) -> dict[str, Any]:
         """What a verdict rests on, as plain data: gaps, call, and which pieces are new or moved."""
@@ -85,6 +100,8 @@ def look(state: State, seen: Observation, before: Observation | None) -> Look | 
     seen = _recall_colours(known, seen) if known else seen
     changes = compare(known, seen) if known else None
     gained, lost = _count(state, seen)
+    if changes:
+        gained, lost = _exchanged(state, seen, changes, gained, lost)
     seen = _settle_colours(state, seen, changes, gained, lost)
     seen = _as_ruled(state, seen, known, changes) if known and changes else seen
     measured = measure(seen, target, state.ruling("on_target") == "lowest")
@@ -99,6 +116,22 @@ def _count(state: State, seen: Observation) -> tuple[tuple[str, ...], tuple[str,
     now = Counter(piece.colour for piece in seen.pieces if piece.colour in state.players)
     then = Counter(lie.colour for lie in state.layout.lies)
     return tuple((now - then).elements()), tuple((then - now).elements())
+
+
+def _exchanged(
+    state: State, seen: Observation, changes: Changes, gained: tuple[str, ...], lost: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """With the colours of which a piece came and another, of another size, went."""
+    came = Counter(seen.pieces[index].colour for index in changes.appeared)
+    players = {player: came[player] for player in state.players}
+    both = tuple((Counter(players) - Counter(gained)).elements())
+    return (*gained, *both), (*lost, *both)
+
+
+def _of_another_size(piece: SeenPiece, state: State) -> bool:
+    """Is a piece surely of another size than its player throws in this end?"""
+    size = state.size(piece.colour)
+    return size is not None and piece.on is None and piece.size_probability >= SURE and piece.size != size
 
 
 def _agrees(state: State, before: Observation) -> bool:
@@ -155,7 +188,7 @@ def _kept(state: State, before: Observation, changes: Changes, measured: Measure
     earlier = measure(before, measured.target.colour, state.ruling("on_target") == "lowest")
     if isinstance(earlier, CannotSee) or measured.target.place_sigma_mm < GUESSED_MM < earlier.target.place_sigma_mm:
         return {}
-    if any(seen.pieces[index] is measured.target for index in changes.moved):
+    if _target_moved(seen, changes, measured.target):
         return {}
     places = {
         gap.index: place
@@ -176,6 +209,10 @@ def _kept(state: State, before: Observation, changes: Changes, measured: Measure
     kept = {then[measured.gaps[k].index] for k in still}
     lost = {index for alike in _alike(earlier) if not kept.issuperset(alike) for index in alike}
     return {k: place for k, place in still.items() if then[measured.gaps[k].index] not in lost}
+
+
+def _target_moved(seen: Observation, changes: Changes, target: SeenPiece) -> bool:
+    return any(seen.pieces[index] is target for index in (*changes.moved, *changes.appeared))
 
 
 def _alike(measured: Measurement) -> list[set[int]]:

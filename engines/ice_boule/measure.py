@@ -40,7 +40,8 @@ class Gap:
     `mm` is 0 where the solids touch or overlap, or the piece stands on the target.  `points_mm` are the nearest points, on
     the piece and on the target, (3,) each.  `slope` (3,) is d gap / d (x_mm, y_mm, heading_deg) of the piece, `target_slope`
     that of the target.  `ways` are the gaps that it has by all that the piece may be, where that is in doubt and known; `reach_mm` is how
-    far it may be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.
+    far it may be off where it is not known what the piece may be instead.  `sigma_mm` allows for all ways.  `as_ruled`: it counts as touching by
+    what it surely is on, and is as near as any other such piece.
     """
 
     index: int
@@ -53,6 +54,7 @@ class Gap:
     target_slope: Array
     reach_mm: float
     ways: tuple[Gap, ...] = ()
+    as_ruled: bool = False
 
     @property
     def touching(self) -> bool:
@@ -165,7 +167,9 @@ def _gap(seen: Observation, index: int, target: SeenPiece, lowest: bool) -> Gap:
     on_target, reach_mm = held == "stands", _reach_mm(piece)
     if held == "touches":
         nearest, still = clearance(piece.solid, target.solid), np.zeros(3)  # it moves with the target
-        return Gap(index, piece, 0.0, CONTACT_MM, False, (nearest.a_mm, nearest.b_mm), still, still, reach_mm)
+        return Gap(
+            index, piece, 0.0, CONTACT_MM, False, (nearest.a_mm, nearest.b_mm), still, still, reach_mm, as_ruled=piece.pose_probability >= SURE
+        )
     others = [one for one in seen.pieces if one is not piece and one is not target]
     every = _all_that_it_may_be(piece) if reach_mm and not on_target else ()
     if not every:

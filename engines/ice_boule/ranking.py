@@ -98,7 +98,7 @@ def rank_measurement(measured: Measurement, kept: Mapping[int, int], layout: Lay
         for j in range(count):
             if lies[i].colour == lies[j].colour:
                 continue
-            if lies[i].on_target and lies[j].on_target:
+            if (lies[i].on_target and lies[j].on_target) or (gaps[i].as_ruled and gaps[j].as_ruled):
                 equal[i, j] = True
                 continue
             if i in kept and j in kept and (known.nearer | known.nearer.T | known.equal)[kept[i], kept[j]]:
@@ -174,9 +174,9 @@ def _counts(ranking: Ranking) -> Iterator[Ranking]:
     """
     own, others = ranking.places(ranking.lies[0].colour)
     surely = sum(bool(ranking.nearer[k, others].all()) for k in own)
-    possibly = sum(not (ranking.nearer[others, k] | ranking.equal[others, k]).any() for k in own)
-    for count in range(surely, possibly + 1):
-        inside, best = own[:count], others[0]
+    possible = [k for k in own if not (ranking.nearer[others, k] | ranking.equal[others, k]).any()]
+    for count in range(surely, len(possible) + 1):
+        inside, best = possible[:count], others[0]
         rest = [k for k in range(len(ranking.lies)) if k not in inside and k != best]
         nearer, equal = ranking.nearer.copy(), ranking.equal.copy()
         nearer[np.ix_(inside, others)] = True

@@ -85,17 +85,25 @@ def ask(look: Look, code: str, said: str, rests_on: str, read: Sequence[tuple[st
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=look.state.next, choices=tuple(choices), evidence=look.evidence())
 
 
-def two_throws(first: Reading, second: Reading) -> tuple[Throw, Throw] | None:
-    """Both throws one after the other; None where the rules forbid it, or it hangs on what is too close to call.
+def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
+    """Both throws one after the other, in every order of pieces that people may choose from; none where the rules forbid it.
 
     Only for a second throw that knocked nothing: else nobody knows how the table lay between them.
     """
-    state, ranking = first.look.state, first.look.ranking
-    move = first.move(ranking.without(second.thrown))
-    if violation(state, move):
-        return None
-    then = second.move(ranking)
-    return None if violation(play(state, move), then) else (move, then)
+    state = first.look.state
+
+    def both(ranking: Ranking) -> tuple[Throw, Throw]:
+        return first.move(ranking.without(second.thrown)), second.move(ranking)
+
+    def wrong(ranking: Ranking) -> Violation | None:
+        move, then = both(ranking)
+        return violation(state, move) or violation(play(state, move), then)
+
+    def too_close(ranking: Ranking) -> bool:
+        found = wrong(ranking)
+        return found is not None and found.code == TOO_CLOSE
+
+    return [both(order) for order in readings(first.look.ranking, too_close) if wrong(order) is None]
 
 
 def label(state: State, move: Move, layout: Layout) -> str:

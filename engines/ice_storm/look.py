@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from engines.ice_storm.place import Piece, Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import Touches, touches
-from engines.still import CARRIED_MM, moved, travel_mm
+from engines.still import CARRIED_MM, as_good_as_there, middles_mm, moved, surely_another, travel_mm
 from table.boards import Chessboard
 from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
@@ -27,11 +27,6 @@ lies beside the board that did not lie there before.  A knock may carry a piece 
 """
 HIDDEN_SQUARES = 0.5
 """The same cost for a piece where something unread lies in its place: it is most likely that."""
-TURNED_BASES = 0.6
-"""A piece that fell over, or was stood up, lies farther from where it was: one that is nearer was read otherwise.
-
-The middle of one that fell over an edge is 1.3 bases off; that of a lying one whose outline is that of the standing one, 0.4.
-"""
 GHOST_MM = 1.75
 """What is not surely a piece and lies where it does to no better than this, 1 sigma, is as good as unread."""
 HIDDEN_MM = 15.0
@@ -308,10 +303,9 @@ class Look:
         """How far a piece of the state travelled if it is this one; one that was not seen before is not the one that is thrown."""
         was = self.lay.get(piece.name)
         if was is None:
-            thrown = self.before is not None and piece.colour == self.state.next
+            thrown = self.before is not None and piece.colour == self.state.next and self.assumed_new is None
             return 0.0 if _compatible(piece.place, self.touches(now).place) else _NEVER_MM if thrown else self.board.square_mm
-        went_mm = _middles_mm(was, now)
-        return _NEVER_MM if _surely_of_two_sizes(was, now) and went_mm > TURNED_BASES * _base_mm(was) else went_mm
+        return _NEVER_MM if surely_another(was, now) else middles_mm(was, now)
 
     def _moved(self, piece: Piece, now: SeenPiece) -> bool:
         """Does it lie otherwise than before?  A pose that is not sure may be read otherwise in another picture.
@@ -324,7 +318,7 @@ class Look:
             return False
         thrown = self.state.next is not None and (self.new or self.came_out)
         doubtful = was is not None and min(was.pose_probability, now.pose_probability) < SURE
-        if was is not None and (doubtful or not thrown) and was.pose != now.pose and _middles_mm(was, now) < TURNED_BASES * _base_mm(was):
+        if was is not None and (doubtful or not thrown) and was.pose != now.pose and as_good_as_there(was, now):
             return False
         if was is not None and doubtful:
             was = replace(was, pose=now.pose)
@@ -347,22 +341,9 @@ def _may_be_of_one_colour(a: SeenPiece, b: SeenPiece) -> bool:
     return a.colour == b.colour or min(a.colour_probability, b.colour_probability) < SURE
 
 
-def _surely_of_two_sizes(a: SeenPiece, b: SeenPiece) -> bool:
-    return a.size != b.size and min(a.size_probability, b.size_probability) >= SURE
-
-
 def _ghost(piece: SeenPiece) -> bool:
     """Is it not surely a piece, and nobody knows where?"""
     return piece.pose_probability < SURE and float(np.diag(piece.covariance)[:2].max()) > GHOST_MM**2
-
-
-def _middles_mm(was: SeenPiece, now: SeenPiece) -> float:
-    """How far apart two readings of a piece are, seen from above."""
-    return float(np.hypot(*(now.base_mm + now.tip_mm - was.base_mm - was.tip_mm))) / 2
-
-
-def _base_mm(piece: SeenPiece) -> float:
-    return float(np.linalg.norm(piece.solid.vertices_mm[1] - piece.solid.vertices_mm[0]))
 
 
 def _unread(seen: Observation) -> list[Array]:

@@ -19,6 +19,7 @@ from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
 from engines.ice_storm.state import State
+from engines.still import moved
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import cannot_be_read, listed
 from table.clearance import clearance
@@ -102,7 +103,7 @@ def _thrown(look: Look, player: str, piece: SeenPiece) -> Verdict:
         return unread
     if (wanted := of_another_size(look, piece)) is not None:
         return _of_another_size(look, player, piece, wanted)
-    read = [*_readings(look, player, piece), *_a_moved_piece_was_thrown(look, player, piece)]
+    read = [*_readings(look, player, piece), *_another_was_thrown(look, player, piece)]
     evidence = _evidence(look, piece)
     if read[0][1].again:
         evidence["may_be"] = {text: str(throw) for text, throw in _as_lying(look, player, piece)}
@@ -147,16 +148,23 @@ def _left_lying(look: Look) -> Refused | None:
     return refusal(wrong, throw.player, (str(throw),), _evidence(look))
 
 
-def _a_moved_piece_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
-    """Readings where a piece of the player's that was moved is the thrown one instead of `piece`, and one of them leans.
+def _another_was_thrown(look: Look, player: str, piece: SeenPiece | None = None) -> Iterator[tuple[str, Throw]]:
+    """Readings where another piece of the player's, moved or not known to lie still, is the thrown one instead of `piece`, and one of them leans.
 
     Pieces of one colour look alike, so it matters which was thrown only there: then one reading is thrown again.
     """
     leans = piece is not None and _leans(look, piece) is not False
-    for other in (look.found[piece.name] for piece in look.moved):
-        if other.colour == player and (leans or _leans(look, other) is not False):
+    for known in (known for known in look.pieces if known.colour == player and known.name in look.found):
+        other = look.found[known.name]
+        if (leans and known in look.moved) or (_came_to_lean(look, known) and _leans(look, other) is not False):
             swapped = Look(look.state, look.now, look.before, look.board, assumed_new=other)
             yield from _readings(swapped, player, other)
+
+
+def _came_to_lean(look: Look, known: Piece) -> bool:
+    """May a piece of the record lie otherwise than when it was ruled on?  Where that was not seen, it may."""
+    was = look.lay.get(known.name)
+    return was is None or known in look.moved or moved(was, look.found[known.name])
 
 
 def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[Piece], evidence: dict[str, Any]) -> Verdict:
@@ -293,6 +301,7 @@ def _two(look: Look, player: str) -> Verdict:
         place = look.touches(piece).place
         throw = Throw(piece.colour, place)
         doubtful = piece.colour_probability < SURE or of_another_size(look, piece) or _leans(look, piece) is not False
+        doubtful = doubtful or any(_another_was_thrown(look, piece.colour, piece))
         if look.gone or look.places or doubtful or violation(state, throw):
             return _taken_back(look, "storm.throw.two", said)
         state, moves = play(state, throw), [*moves, str(throw)]
@@ -382,7 +391,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
             return unread
         throws = [(said, Throw(player, None, changes)) for said, changes in _changes(look)]
         lost = _not_seen_outside(look, Counter({player: 1}))
-        leaning = list(_a_moved_piece_was_thrown(look, player))
+        leaning = list(_another_was_thrown(look, player))
         if len(throws) == 1 and not lost and not leaning:
             return rule(look, throws[0][1], _evidence(look))
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
@@ -412,14 +421,14 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     throws = [("; ".join(filter(None, (out, said))), Throw(player, None, changes)) for said, changes in _changes(look)]
     earlier = by_the_last_throw(look)
     if not look.gone or Counter(piece.colour for piece in look.gone) - look.came_out:
-        leaning = _a_moved_piece_was_thrown(look, player)
+        leaning = _another_was_thrown(look, player)
         choices = [*(Choice(said, counted(throw)) for said, throw in [*throws, *leaning] if counted(throw)), *earlier]
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
         told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
         return replace(told_so, asks=whose_throw(look, choices))
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
-    choices += [Choice(said, counted(throw)) for said, throw in _a_moved_piece_was_thrown(look, player)]
+    choices += [Choice(said, counted(throw)) for said, throw in _another_was_thrown(look, player)]
     choices += [*earlier, Choice("Not so: put it right", ())]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
     common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}

@@ -20,7 +20,7 @@ from engines.icefloe.state import State
 from engines.icefloe.words import after_move, capital, removed, turn
 from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
-from engines.words import cannot_be_read, listed
+from engines.words import cannot_be_read, inside, listed
 from table.boards import Board as TableBoard
 from table.boards import Tiles
 from table.observation import SURE, Observation
@@ -79,7 +79,7 @@ def _stories(state: State) -> Iterator[_Story]:
         yield from (_Story((move,), play(state, move)) for floe in state.board.empty if (move := Removal(floe.tile)))
     opening, moving = _next_to_move(state)
     if moving.phase == "move":
-        seen = (move for move in legal_moves(moving) if not (isinstance(move, Movement) and move.origin == move.target))
+        seen = (move for move in legal_moves(moving) if isinstance(move, Movement | Slide) and move.origin != move.target)
         yield from (_Story((*opening, move), play(moving, move)) for move in seen)
 
 
@@ -226,7 +226,7 @@ def _ask_in_turn(look: Look, changes: _Changes) -> Ambiguous | None:
             break
         after = play(state, move)
         what = _what(state, move, after)
-        told.append(what[0].lower() + what[1:] if told else what)
+        told.append(inside(what) if told else what)
         moves.append(move)
         state = after
     if len(told) < len(changes.moved) or not _fits(look, state.board, None):
@@ -272,7 +272,8 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
     for first, then in ((one, other) for one in firsts for other in _stories(one.after) if other.moves):
         board = then.after.board
         if look.nats(board) - look.free_nats <= DOUBT and not look.differences(board):
-            label = f"{_what(look.state, first.moves[-1], first.after)}; then {_what(first.after, then.moves[-1], then.after)}"
+            second = inside(_what(first.after, then.moves[-1], then.after))
+            label = f"{_what(look.state, first.moves[-1], first.after)}; then {second}"
             ways.append(Choice(label, tuple(map(str, (*first.moves, *then.moves)))))
     if not ways:
         return None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engines.unseen import mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
-from engines.words import listed
+from engines.words import inside, listed
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.look import Look, Nest
 from engines.zamboni_wars.moves import Drive, Early, Fire, Move, Roll, Take
@@ -130,7 +130,8 @@ def _ask(state: State, there: Look, more: Iterable[tuple[Move, ...]], said: str,
 
 def _what(state: State, way: tuple[Move, ...]) -> str:
     """What was seen, one thing after the other."""
-    return "; then ".join(_happened(after(state, way[:k]), move) for k, move in enumerate(way) if isinstance(move, Drive | Take))
+    first, *more = (_happened(after(state, way[:k]), move) for k, move in enumerate(way) if isinstance(move, Drive | Take))
+    return "; then ".join([first, *map(inside, more)])
 
 
 def _happened(state: State, move: Move) -> str:

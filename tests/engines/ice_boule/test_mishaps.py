@@ -194,7 +194,7 @@ def test_two_new_pieces(tables, game):
     both = game.add(tables.beside("blue", 20.0), tables.beside("blue", 30.0, 90))
     assert (both.code, both.said) == ("boule.throw.two", "2 new pieces lie in play (blue, blue), and one is thrown at a time. Take them back.")
     close = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 20.1, 90))
-    assert isinstance(close, Refused)
+    assert (type(close), close.code) == (Ambiguous, "boule.throw.two"), "and who is nearest then"
     three = game.add(tables.beside("blue", 20.0), tables.beside("yellow", 30.0, 90), tables.beside("yellow", 40.0, 180))
     assert isinstance(three, Refused)
 
@@ -388,3 +388,74 @@ def test_a_doubt_about_a_hidden_target_is_asked(tables, game):
         asked = judge(game.state, seen, game.before)
         assert isinstance(asked, Ambiguous), seen
         assert asked.said.startswith("The green target cannot be seen in the play area.")
+
+
+@pytest.mark.parametrize("sizes", ["shown", "declared"])
+@pytest.mark.parametrize("turned_deg", [0, 90])
+def test_a_thrown_piece_of_another_size_is_no_piece_that_was_knocked(tables, new_game, sizes, turned_deg):
+    """Yellow's large piece knocks a medium one of yellow's out: that is no medium piece, moved, and none that is out."""
+    game = mixed(tables, new_game, sizes)
+    target, blue, _ = game.pieces
+    thrown = tables.beside("yellow", 50.0, turned_deg)
+    outside = tables.piece("yellow", 900.0, 0.0, size="medium")
+    for off in ([], [outside]):
+        refused = game.see(target, blue, thrown, off=off)
+        assert (refused.code, refused.player) == ("boule.throw.size", "yellow")
+        assert refused.tried[0].startswith("throw yellow large ")
+    both = game.see(target, blue, thrown, tables.beside("yellow", 45.0, 270, size="medium"))
+    assert both.code == "boule.throw.size", "the medium one was only pushed"
+    unsure = game.see(target, blue, replace(thrown, size_probability=0.7), off=[outside])
+    assert isinstance(unsure, Ambiguous), "the size is not sure"
+    game.before = None
+    assert game.see(target, blue, thrown, tables.beside("yellow", 49.0, 270, size="medium")).code == "boule.throw.size", "nor after a restart"
+
+
+def test_a_piece_that_is_misread_in_another_size_where_it_lies_is_that_piece(tables, new_game):
+    game = mixed(tables, new_game, "shown")
+    target, blue, _ = game.pieces
+    thrown = tables.beside("yellow", 50.0, 90, size="medium")
+    assert game.see(target, blue, tables.beside("yellow", 30.0, 180), thrown).moves[0].startswith("throw yellow medium 50.00")
+
+
+def mixed(tables, new_game, sizes):
+    """Blue throws large pieces, yellow medium ones, and yellow throws again."""
+    game = new_game(sizes=sizes)
+    game.see(tables.target())
+    if sizes == "declared":
+        game.move("size blue large", "size yellow medium")
+    game.add(tables.beside("blue", 20.0))
+    game.add(tables.beside("yellow", 30.0, 180, size="medium"))
+    assert game.document["next"] == "yellow"
+    return game
+
+
+def test_two_throws_in_one_look_are_asked_about_where_the_second_is_too_close_to_call(tables, game):
+    game.add(tables.beside("blue", 20.0))
+    asked = game.add(tables.beside("yellow", 90.0, 90), tables.beside("yellow", 20.2, 180))
+    assert (type(asked), asked.code) == (Ambiguous, "boule.throw.two")
+    assert {choice.label.rpartition("; ")[2] for choice in asked.choices[:-1]} >= {"yellow is nearest", "blue is nearest"}
+    assert all(len(choice.moves) == 2 for choice in asked.choices[:-1])
+
+
+def test_after_a_restart_two_throws_are_asked_about_and_so_is_what_hands_moved(tables, game):
+    """Where the pieces lay is not known then, but how far from the target they were is."""
+    game.add(tables.beside("blue", 20.0))
+    target, blue = game.pieces
+    game.before = None
+    two = game.see(target, blue, tables.beside("yellow", 90.0, 90), tables.beside("yellow", 45.0, 180))
+    assert (type(two), two.code) == (Ambiguous, "boule.throw.two")
+    carried = game.see(target, tables.beside("blue", 50.0, 180))
+    assert (type(carried), carried.code) == (Ambiguous, "boule.moved")
+    assert isinstance(game.see(target, tables.beside("blue", 20.4, 180)), Waiting), "within what a picture errs"
+    game.before = tables.seen(target, blue)
+    game.add(tables.on("yellow", target, 0))
+    game.before = None
+    assert game.see(target, blue, tables.beside("yellow", 60.0, 180)).code == "boule.moved", "nor does it stand on the target any more"
+
+
+def test_a_target_that_is_pushed_before_all_have_said_a_size_accuses_nobody(tables, new_game):
+    game = new_game(sizes="declared")
+    game.see(tables.target())
+    pushed = game.see(tables.target(x_mm=60.0))
+    assert isinstance(pushed, Waiting)
+    assert pushed.as_recorded

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from engines.ice_boule import hear, judge
+from engines.ice_boule.layout import Layout, Lie
+from engines.ice_boule.ranking import rank_layout, readings
 from engines.verdict import Accepted, Ambiguous, Waiting
 from table.solids import on_top
 from tests.engines.ice_boule.conftest import LOONEY
@@ -172,3 +174,37 @@ def test_a_target_that_is_guessed_under_a_piece_that_stood_there_all_along_is_no
     asked = game.see(*guess)
     assert asked.code == "boule.target.gone"
     assert {"The target is still in play. Yellow is nearest", "The target is still in play. Blue is nearest"} <= {c.label for c in asked.choices}
+
+
+def test_by_lowest_all_above_the_lowest_touch_and_are_equally_near(tables, new_game):
+    """However many they are, nobody is asked which of them is nearer: they count as touching by the ruling."""
+    game = begun(tables, new_game, on_target="lowest")
+    pieces = three_high(tables, "blue", "yellow")
+    for count in (2, 3):
+        assert isinstance(game.see(*pieces[:count]), Accepted)
+    while game.document["next"]:
+        pieces.append(over(tables, game.document["next"], pieces[-1], len(pieces) - 1))
+        verdict = game.see(*pieces)
+        assert isinstance(verdict, Accepted), verdict
+        if {lie.colour for lie in game.state.layout.lies if not lie.on_target} == {"blue", "yellow"}:
+            break
+    assert "yellow touching = blue touching" in str(game.state.layout)
+
+
+def test_a_doubt_beside_pieces_that_were_said_to_be_equal_is_asked_in_orders_that_can_be_played(game):
+    """Of the leader's pieces only those that may be nearer than all others are offered to be."""
+    state = replace(game.state, thrown=(3, 4), leading="blue")
+    state = replace(state, layout=Layout.parse("blue touching < yellow 20.00 = blue 20.00 < yellow 40.00"))
+    ranking = rank_layout(state.layout)
+    lies = (*state.layout.lies[:3], Lie("blue", 20.0), *state.layout.lies[3:])
+    nearer, equal = (np.insert(np.insert(each, 3, False, 0), 3, False, 1) for each in (ranking.nearer, ranking.equal))
+    nearer[3, 4], nearer[0, 3] = True, False
+    doubtful = replace(ranking, ids=tuple(range(5)), lies=lies, nearer=nearer, equal=equal)
+
+    def too_close(order):
+        return order.layout().points_in_doubt("blue")
+
+    found = list(readings(doubtful, too_close))
+    assert len(found) == 2, "the doubtful one is nearer than all others, or not"
+    assert not any(map(too_close, found))
+    assert not any(order.nearer[order.ids.index(2), order.ids.index(1)] for order in found), "those were said to be equal"

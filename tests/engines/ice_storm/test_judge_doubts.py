@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
-from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
+from engines.ice_storm.touches import touches
+from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, Waiting
 from table.boards import Chessboard, Open
+from table.clearance import clearance
 from table.errors import InputError
-from tests.engines.ice_storm.conftest import PLAYERS, thrown
+from tests.engines.ice_storm.conftest import PLAYERS, read_piece, thrown
 
 
 def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):
@@ -373,3 +375,43 @@ def test_what_nobody_sees_of_a_throw_is_heard():
     with pytest.raises(InputError, match="player, off or player, low"):
         game.hear(state, {"player": "red", "die": 5})
     assert game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))["may_say"] == []
+
+
+@pytest.mark.parametrize("elsewhere", [("lying", 75, 360), ("upright", 75, 375), ("lying", 275, 360)])
+@pytest.mark.parametrize("sure", [1.0, 0.8])
+def test_a_throw_that_leans_where_an_own_piece_lay_is_not_surely_that_piece(table, lie, play, elsewhere, sure):
+    """After a restart: a throw knocks an own piece away and comes to lean on another where that one lay."""
+    leaning, state = leans_on_black(table, lie, sure)
+    pose, x_mm, y_mm = elsewhere
+    table.pieces["green1"] = lie("green", x_mm, y_mm, pose=pose)
+    asked = play(state, None, leaning)
+    assert isinstance(asked, Ambiguous)
+    moves = [move for choice in asked.choices for move in choice.moves]
+    assert any(move.startswith("void green: green1 ") for move in moves), "it leans, and knocked green1 away"
+    assert any(move.startswith("throw green ") for move in moves), "green1 was knocked before so that it leans"
+    table.pieces["black2"] = lie("black", 125, 225)
+    two = play(state, None, leaning)
+    assert not isinstance(two, Accepted), "nor where another player has thrown too"
+
+
+def test_a_piece_that_leans_since_the_last_throw_is_not_surely_that_of_the_record(table, lie, play):
+    """With the table before: however surely the pose is read, and however near to it the piece lay."""
+    leaning, state = leans_on_black(table, lie, 1.0)
+    for sure in (1.0, 0.8):
+        table.pieces["green1"] = lie("green", 175, 90)
+        before = table.seen()
+        assert isinstance(play(state, before), Waiting)
+        table.pieces["green1"] = lie("green", 75, 375, pose="upright")
+        asked = play(state, before, replace(leaning, pose_probability=sure))
+        assert isinstance(asked, Ambiguous)
+        assert any(move.startswith("void green: green1 ") for choice in asked.choices for move in choice.moves)
+
+
+def leans_on_black(table, lie, sure):
+    """A green piece that leans on black's, and a state in which green1 lies just there and green throws."""
+    table.pieces = {"black1": lie("black", 175, 125, pose="upright"), "red1": lie("red", 325, 320)}
+    upright = table.pieces["black1"].truth.solid
+    places = (read_piece(175, y_mm, 90.0, pose="leaning") for y_mm in np.arange(70, 125, 0.5))
+    leaning = next(piece for piece in places if 0 < clearance(piece.solid, upright).mm < 1)
+    place = touches(leaning, table.board).place
+    return replace(leaning, colour="green", pose_probability=sure), thrown(f"green1 {place}, black1 d3^, red1 g7", 3)

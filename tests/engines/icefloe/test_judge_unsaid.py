@@ -112,7 +112,7 @@ def test_two_players_who_moved_in_turn_before_the_pond_was_seen_at_rest_are_aske
     asked = game.judge(state, table.seen(), before, table.board)
     assert isinstance(asked, Ambiguous)
     assert {choice.label: choice.moves for choice in asked.choices} == {
-        "Red moved AS from a1 to a2; then Yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
+        "Red moved AS from a1 to a2; then yellow moved AC from a3 to b2": ("AS:a1-a2", "AC:a3-b2"),
         "Not so: put it right": (),
     }
     for name, place in (("BS", "b2"), ("AC", "e5")):
@@ -131,3 +131,20 @@ def test_three_players_who_moved_in_turn_are_asked_where_the_pond_stays_so(pond)
     verdict = game.judge(state, table.seen(), before, table.board)
     assert isinstance(verdict, OutOfSync)
     assert ("AS:a1-a2", "AC:a3-b2", "AM:b1-c2") in [choice.moves for choice in verdict.asks.choices]
+
+
+def test_a_pond_is_read_while_others_say_whether_somebody_broke_a_rule(pond):
+    """What is still to be said of an objection is no move that the pond could show."""
+    state, table = pond(line("move", round_=1, mover="red"))
+    before = table.seen()
+    state = game.play(state, game.parse_move("object yellow to blue"))
+    table.put("AS", "a2")
+    del table.stood["AM"]
+    verdict = game.judge(state, table.seen(), before, table.board)
+    assert not isinstance(verdict, Accepted)
+    table.put("AM", "b1")
+    assert game.judge(state, table.seen(), before, table.board).moves == ("AS:a1-a2",)
+    table.put("AS", "a1")
+    del table.stood["AS"]
+    asks = game.judge(state, table.seen(), before, table.board).asks
+    assert all(move.startswith("AS:") for choice in asks.choices for move in choice.moves)

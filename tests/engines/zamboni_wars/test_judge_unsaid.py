@@ -115,7 +115,7 @@ def test_a_last_layer_that_went_with_the_drive_is_asked_about(at):
     evening.table.strip("blue")
     verdict = evening.judge()
     choices = {choice.label: choice.moves for choice in verdict.asks.choices}
-    both = "Red's Zamboni ended on d3, looking S; then The small blue piece was taken off the board"
+    both = "Red's Zamboni ended on d3, looking S; then the small blue piece was taken off the board"
     assert choices[both] == ("d3 S", "fire blue", "take blue")
     assert choices["Red's Zamboni ended on d3, looking S"] == ("d3 S",)
 

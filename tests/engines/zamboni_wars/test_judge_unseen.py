@@ -194,5 +194,5 @@ def test_a_last_layer_may_be_shot_at_once_after_the_drive(at):
     assert isinstance(waiting, Waiting), "the camera may not see the nest"
     choices = {choice.moves: choice.label for choice in waiting.asks.choices}
     taken = (str(drive), "fire red", "take red")
-    assert choices[taken].endswith(f"{drive.space}, looking {drive.facing}; then The small red piece was taken off the board")
+    assert choices[taken].endswith(f"{drive.space}, looking {drive.facing}; then the small red piece was taken off the board")
     assert choices.keys() == {(str(drive),), taken, ()}
