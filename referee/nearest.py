@@ -84,7 +84,7 @@ def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[
     asks = verdict.asks if isinstance(verdict, Unsettled) else verdict if isinstance(verdict, Ambiguous) else None
     choices = [Choice(label, one.moves, holds=not one.moves) for label, one in offered.items()]
     holds = any(choice.holds for choice in choices)
-    others = [choice for choice in asks.choices if choice != NONE_OF_THESE and not (holds and choice.holds)] if asks else []
+    others = [choice for choice in asks.choices if choice != NONE_OF_THESE and not (holds and choice.holds and not choice.moves)] if asks else []
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.faults import FAULTS
 from benchmarks.misreading import read_truly
 from referee.choosing import Choosing
-from referee.command import Answer, Correct, Pause, Resume, Undo
+from referee.command import Answer, Correct, Hear, Pause, Resume, Undo
 from referee.commands_referee import verdict_document
 from referee.events import Answered, Asked, Ruled
 from referee.log import Log
@@ -302,6 +302,87 @@ def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
     assert [type(event).__name__ for event in events] == ["Ruled", "Asked", "Answered"]
     assert events[1].choices[0].label == f"Taken as the start: the {second} piece on d4 is {first}"
     assert [piece.colour for piece in film.state.pieces] == [first]
+
+
+def say(film, key):
+    """Somebody presses the button with this in what it says."""
+    rows = film.session.view()["state"]["may_say"]
+    return lambda: film.session.command(Hear(said=next(one["said"] for one in rows if key in one["said"])))
+
+
+def pick(film, start):
+    """Somebody takes the answer that begins so."""
+
+    def answer():
+        question = film.session.ledger.question
+        label = next(choice.label for choice in question.event.choices if choice.label.startswith(start))
+        film.session.command(Answer(question=question.seq, label=label))
+
+    return answer
+
+
+def test_an_end_begins_whose_target_is_never_seen_and_throws_are_what_people_say(film_in):
+    film = film_in("ice_boule")
+    first, second = film.state.players[:2]
+    lying = []
+    film.show(film.table())
+    film.do(say(film, "target"))
+    film.do(pick(film, f"A {film.setup.game.target} target stands"))
+    film.show(film.table())
+    for player, x_mm in ((first, 200), (second, 320)):
+        lying.append(film.piece(player, x_mm, 250, "lying"))
+        film.show(film.table(*lying))
+        film.do(pick(film, f"The target is still in play. {player.capitalize()} is nearest"))
+        film.show(film.table(*lying))
+    records = film.run()
+    assert [type(record.event).__name__ for record in records] == ["Asked", "Answered"] * 3
+    assert (film.state.leading, film.state.next) == (second, first)
+    tables = [record.event.observation for record in records if isinstance(record.event, Asked) and record.event.observation]
+    assert film.setup.game.target not in {piece["colour"] for table in tables for piece in table["pieces"]}, "nobody claims that the camera saw it"
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_who_threw_beside_a_target_that_is_not_seen_is_asked_about_it(film_in, pieces):
+    film = film_in("ice_boule")
+    first = film.state.players[0]
+    lying = [film.piece(first, 200 + 100 * k, 250, "lying") for k in range(pieces)]
+    film.show(film.table(*lying), 7000)
+    film.do(pick(film, f"A {film.setup.game.target} target stands"))
+    film.show(film.table(*lying))
+    film.run()
+    assert film.state.target == film.setup.game.target
+    if pieces == 1:
+        question = film.session.ledger.question.event
+        assert question.choices[0].label == f"The target is still in play. {first.capitalize()} is nearest"
+
+
+def test_a_round_begins_whose_first_throw_is_never_seen(film_in):
+    film = film_in("ice_storm")
+    first, second = film.state.players[:2]
+    square = film.setup.board.square_mm
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * square
+    film.show(film.table())
+    film.do(say(film, "on"))
+    film.do(pick(film, "Within g7"))
+    film.show(film.table())
+    film.show(film.table(film.piece(second, x_mm, y_mm)))
+    events = [record.event for record in film.run()]
+    assert [type(event).__name__ for event in events] == ["Asked", "Answered", "Ruled"]
+    assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g7", f"{second}1 d4^"]
+
+
+def test_a_first_throw_that_is_not_seen_may_be_told_after_the_second_was_made(film_in):
+    film = film_in("ice_storm")
+    second = film.state.players[1]
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * film.setup.board.square_mm
+    table = film.table(film.piece(second, x_mm, y_mm))
+    film.show(table, 7000)
+    film.do(pick(film, "None of these"))
+    film.do(say(film, "on"))
+    film.do(pick(film, "Within g7"))
+    film.show(table)
+    film.run()
+    assert len(film.state.pieces) == 2
 
 
 def test_a_piece_that_is_misread_later_is_asked_about_too(film_in):
