@@ -20,8 +20,8 @@ from referee.live import Live, LiveState, Status, status_after
 from referee.log import LogFailed
 from referee.misread import EXPLAINS, Explained, amiss, follow, half_done, rank
 from referee.moved import HOLDS, TableWatch, Wish
-from referee.nearest import Nearest, nearest, once_more, read_as_before
-from referee.patience import SOON_MS, STAYS_MS, Patience
+from referee.nearest import Nearest, all_the_same, nearest, once_more, read_as_before
+from referee.patience import SET_UP_MS, SOON_MS, STAYS_MS, Patience
 from referee.patient_session import Refereed
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
@@ -96,6 +96,7 @@ class Referee:
         self._amiss: Verdict | None = None
         self._noticed: Observation | None = None
         self._explained: Observation | None = None
+        self._unexplained: Verdict | None = None
         self._said, self._said_at = "", 0
         self._live = live or LiveState()
 
@@ -303,7 +304,7 @@ class Referee:
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
         self._patience.stir()
-        self._explained = None
+        self._explained = self._unexplained = None
         event = self._session.records(self._session.ledger.seq - 1)[-1].event
         if isinstance(event, Answered) and not event.moves:
             self._judged = None
@@ -334,6 +335,7 @@ class Referee:
         if pressed and rank(verdict) < EXPLAINS:
             self._explained = None
             self._explain(verdict, frame, settled, self._session.ledger)
+            self._take_all_the_same(frame, settled)
 
     def _before(self, ledger: Ledger) -> Observation | None:
         return table_before(self._ruled_on, ledger, self._setup)
@@ -379,6 +381,8 @@ class Referee:
             return
         if (wrong := self._amiss) is not None and self._patience.rests_ms(frame.at_ms) >= (STAYS_MS if half_done(wrong) else SOON_MS):
             self._explain(wrong, frame, settled, ledger)
+        if self._unexplained is not None and self._patience.rests_ms(frame.at_ms) >= SET_UP_MS:
+            self._take_all_the_same(frame, settled)
         if self._session.ledger.question is None and (question := self._patience.due(frame.at_ms)) is not None:
             self._put(question, frame, settled, self._session.ledger)
 
@@ -403,6 +407,16 @@ class Referee:
             self._said_at = self._judged_at = record.seq
         if isinstance(self._setup, Setup) and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)) is not None:
             self._put(near.question, frame, settled, ledger, near)
+        else:
+            self._unexplained = verdict
+
+    def _take_all_the_same(self, frame: Frame, settled: Observation) -> None:
+        """Ask the host whether a table that nothing near explains is the start all the same, once."""
+        verdict, self._unexplained, ledger = self._unexplained, None, self._session.ledger
+        if verdict is None or ledger.question is not None or not isinstance(self._setup, Setup):
+            return
+        if (asked := all_the_same(ledger, verdict, settled, self._setup)) is not None:
+            self._put(asked.question, frame, settled, ledger, asked)
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""

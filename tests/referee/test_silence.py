@@ -15,7 +15,7 @@ from benchmarks.misreading import read_truly
 from referee.choosing import Choosing
 from referee.command import Answer, Correct, Hear, Pause, Resume, Undo
 from referee.commands_referee import verdict_document
-from referee.events import Answered, Asked, Ruled
+from referee.events import Answered, Asked, Paused, Resumed, Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.misread import KEY
@@ -302,6 +302,76 @@ def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
     assert [type(event).__name__ for event in events] == ["Ruled", "Asked", "Answered"]
     assert events[1].choices[0].label == f"Taken as the start: the {second} piece on d4 is {first}"
     assert [piece.colour for piece in film.state.pieces] == [first]
+
+
+def much_amiss(film, start):
+    """Three pieces read as another player's, each otherwise, and one not seen."""
+    wrong = start
+    for k, fault in enumerate((COLOUR, SIZE, COLOUR) if film.session.ledger.started.game != "icebreaker" else (COLOUR, COLOUR, COLOUR)):
+        wrong = misread(film, wrong, fault, k)
+    return replace(wrong, pieces=wrong.pieces[:-1])
+
+
+@pytest.mark.parametrize("game", ["icebreaker", "zamboni_wars"])
+@pytest.mark.parametrize("pressed", [False, True])
+def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_so(film_in, game, pressed):
+    """After some time, or at once where they press to have it ruled on now."""
+    film = film_in(game, 1)
+    start = film.start()
+    wrong = much_amiss(film, start)
+    film.show(wrong, 3000 if pressed else 25_000)
+    if pressed:
+        film.do(lambda: [film.session.command(command) for command in (Pause(), Resume())])
+        film.show(wrong, 1500)
+    film.do(pick(film, "Take it as the start all the same"))
+    film.show(wrong)
+    records = [record for record in film.run() if not isinstance(record.event, Paused | Resumed)]
+    assert [type(record.event).__name__ for record in records] == ["Ruled", "Asked", "Answered"]
+    _, question, answer = (record.event for record in records)
+    assert question.evidence["host_decides"]
+    assert Choosing.begin(records[1]) is None, "no button answers it"
+    assert (answer.holds, answer.said) == (True, "Take it as the start all the same: decided by players.")
+    assert [piece["colour"] for piece in question.observation["pieces"]] == [piece.colour for piece in wrong.pieces], "as it was seen"
+    assert film.session.ledger.standing, "play has begun"
+    assert film.session.ledger.misread, "what is read otherwise is, by people's word, what it should be"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_play_goes_on_from_a_start_that_people_decided(film_in, seed):
+    """What is misread is followed as it moves, and what is not seen stands where it stood; so the next move is ruled."""
+    film = film_in("icebreaker", seed)
+    start = film.start()
+    *wrong, unseen = [piece.base_mm for piece in start.pieces[:3]] + [start.pieces[-1].base_mm]
+    moves = []
+
+    def seen_of(table):
+        for place in wrong:
+            table = misread(film, table, COLOUR, nearest(table, place))
+        return replace(table, pieces=tuple(piece for piece in table.pieces if np.hypot(*(piece.base_mm - unseen)) > 2))
+
+    def play_on():
+        before = film.seen()
+        seen, played = film.turn()
+        moves.extend(played)
+        came = next(piece.base_mm for piece in seen.pieces if nearest(before, piece.base_mm) is None)
+        wrong[:] = [came if nearest(seen, place) is None else place for place in wrong]
+        film.show(seen_of(seen))
+
+    film.show(seen_of(start), 25_000)
+    film.do(pick(film, "Take it as the start all the same"))
+    film.show(seen_of(start))
+    film.do(play_on)
+    *_, ruled = film.run()
+    assert (ruled.event.verdict, list(ruled.event.moves)) == ("accepted", moves)
+
+
+def test_a_board_that_is_being_set_up_is_not_asked_about_before_it_is_left_alone(film_in):
+    film = film_in("icebreaker", 1)
+    wrong = much_amiss(film, film.start())
+    film.show(wrong, 19_000)
+    assert asked(film.run()) == []
+    film.show(film.table(), 30_000)
+    assert asked(film.run()) == [], "an empty board is no start"
 
 
 def say(film, key):
