@@ -441,6 +441,22 @@ def test_a_round_begins_whose_first_throw_is_never_seen(film_in):
     assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g7", f"{second}1 d4^"]
 
 
+def test_an_unseen_throw_on_several_squares_is_written_down(film_in):
+    """The answer that says so is a record to be corrected, as every ruling is."""
+    film = film_in("ice_storm")
+    first, second = film.state.players[:2]
+    film.show(film.table())
+    film.do(say(film, "on"))
+    film.do(pick(film, "On several squares"))
+    film.show(film.table())
+    film.do(lambda: film.session.command(Correct(record=film.session.seq, moves=(f"throw {first} g6-g7>g7",))))
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * film.setup.board.square_mm
+    film.show(film.table())
+    film.show(film.table(film.piece(second, x_mm, y_mm)))
+    film.run()
+    assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g6-g7>g7", f"{second}1 d4^"]
+
+
 def test_a_first_throw_that_is_not_seen_may_be_told_after_the_second_was_made(film_in):
     film = film_in("ice_storm")
     second = film.state.players[1]
