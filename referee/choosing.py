@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from referee.command import Answer
 from referee.events import Asked, Record
-from referee.facts import LIKELIEST
+from referee.facts import HOST_DECIDES, LIKELIEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Choosing:
 
     @classmethod
     def begin(cls, question: Record | None) -> Choosing | None:
-        """For the open question; None where there is none, or nothing to choose from."""
-        if question is None or not isinstance(question.event, Asked) or not question.event.choices:
+        """For the open question; None where there is none, or nothing to choose from, or the host decides."""
+        if question is None or not isinstance(question.event, Asked) or not question.event.choices or question.event.evidence.get(HOST_DECIDES):
             return None
         likeliest = question.event.evidence.get(LIKELIEST) is True
         return cls(question.seq, tuple(choice.label for choice in question.event.choices), likeliest=likeliest)

@@ -15,7 +15,7 @@ import click
 
 from hardware.rig import Rig
 from referee.companion import Companion
-from referee.events import Asked, Record, Ruled
+from referee.events import Asked, Noted, Record, Ruled
 from referee.frames import AnnouncedCamera, kept_jpeg
 from referee.garbage import short_collections
 from referee.inputs import read_inputs
@@ -26,6 +26,7 @@ from referee.patient_session import PatientSession
 from referee.referee_maker import RefereeMaker
 from referee.session import Session
 from referee.settings import complain, rig_of, settings_option
+from referee.standstill import STANDS_STILL
 from referee.stopping import stopped_by_one_signal
 from referee.supervisor import Supervisor
 from referee.terminal import say, say_json
@@ -147,6 +148,8 @@ def verdict_document(record: Record) -> dict[str, Any]:
     Empty for a record that is no verdict of the referee's own.
     """
     event = record.event
+    if isinstance(event, Noted) and event.code in STANDS_STILL:
+        event = Ruled(verdict="cannot_see", code=event.code, said=event.said, state=event.state)
     if not isinstance(event, Ruled | Asked):
         return {}
     document: dict[str, Any] = {"t_ms": record.at_ms, "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous"}

@@ -46,7 +46,7 @@ def _throws(played: Played) -> Iterable[list[Cell]]:
     for thrown in played.throws:
         lie = thrown.lie
         rest = "out of play" if lie is None else "on the target" if lie.on_target else "touching" if not lie.gap_mm else "in play"
-        gap_mm = None if lie is None or lie.on_target else f"{lie.gap_mm:.2f}"
+        gap_mm = None if lie is None or lie.on_target or not lie.measured else f"{lie.gap_mm:.2f}"
         sigma_mm = None if thrown.sigma_mm is None else f"{thrown.sigma_mm:.3f}"
         place: list[Cell] = [played.session, played.number, thrown.record, time_utc(thrown.at_ms), thrown.at_ms]
         leading = called(thrown.leading, played.names) if thrown.leading else None

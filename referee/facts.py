@@ -16,6 +16,8 @@ from table.observation import Observation, observation_document
 
 LIKELIEST = "likeliest"
 """In a question's evidence: its first answer is the only thing that explains the table."""
+HOST_DECIDES = "host_decides"
+"""In a question's evidence: the host answers it, and neither phones nor buttons do."""
 
 
 def told(verdict: Verdict) -> str:

@@ -20,13 +20,14 @@ from referee.live import Live, LiveState, Status, status_after
 from referee.log import LogFailed
 from referee.misread import EXPLAINS, Explained, amiss, follow, half_done, rank
 from referee.moved import HOLDS, TableWatch, Wish
-from referee.nearest import Nearest, nearest, once_more, read_as_before
-from referee.patience import SOON_MS, STAYS_MS, Patience
+from referee.nearest import Nearest, all_the_same, nearest, once_more, read_as_before
+from referee.patience import SET_UP_MS, SOON_MS, STAYS_MS, Patience
 from referee.patient_session import Refereed
 from referee.reread import Reread, Told, last_table, reread
 from referee.rolled import DiceCornerWatch
 from referee.ruled_on import RuledOn
 from referee.settle import HOLD_MS, Settle, agree, read_once, unchanged
+from referee.standstill import STANDS_STILL, Standstill
 from table.errors import InputError
 from table.observation import Observation, Unusable
 from table.setup import Setup
@@ -38,6 +39,7 @@ LAST_MS = 2**53
 """Later than any time of a recording."""
 RESTLESS_MS = 4000
 """Pieces that have not come to rest after this time never will: people are told, so that no game waits without a word."""
+RESTLESS = "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart."
 STILL_HAND = "Something like a hand is over the board and does not move. Until it is gone, only a move that explains all of the table counts."
 """It may be a print or a shadow: the game goes on where nothing can be hidden under it."""
 
@@ -90,12 +92,14 @@ class Referee:
         self._no_hand = False
         self._open: Refused | OutOfSync | None = None
         self._patience = Patience()
+        self._standstill, self._stood_at = Standstill(), 0
         self._hindsight = Hindsight()
         self._ruled_on: RuledOn[Observation] = RuledOn()
         self._as_said = AsSaid()
         self._amiss: Verdict | None = None
         self._noticed: Observation | None = None
         self._explained: Observation | None = None
+        self._unexplained: Verdict | None = None
         self._said, self._said_at = "", 0
         self._live = live or LiveState()
 
@@ -194,6 +198,7 @@ class Referee:
 
     def _look(self, frame: Frame) -> None:
         """One frame: everything up to the verdict, or why there is none."""
+        self._standstill.frame()
         self._hear(frame.at_ms)
         self._session.tick(frame.shown_ms)
         seen = self._observe(frame, self._setup, self._reference)
@@ -205,7 +210,7 @@ class Referee:
             self._stir()
             if seen.reason != NOT_AT_REST:
                 self._check_table(frame, seen)
-            self._tell("cannot see", f"The table cannot be read: {seen.reason}.")
+            self._stand_still(frame, "cannot see", "table.unread", f"The table cannot be read: {seen.reason}.")
             return
         self._no_hand = self._settle.lies_still(seen)
         settled = self._settle.push(replace(seen, hand=False) if self._no_hand else seen)
@@ -220,16 +225,16 @@ class Referee:
             self._tell("waiting", f"The game is over: {ledger.outcome}.")
         elif seen.hand and not self._no_hand:
             self._stir()
-            self._tell("hand over the board", "A hand is over the board; the referee waits until it is gone.")
+            self._stand_still(frame, "hand over the board", "table.hand", "A hand is over the board; the referee waits until it is gone.")
         elif seen.moving:
             self._stir()
-            self._tell("settling", "Something moves on the table; the referee waits for it to rest.")
+            self._stand_still(frame, "settling", "table.moving", "Something moves on the table; the referee waits for it to rest.")
         elif self._table is not None and self._table.holds:
             self._tell("cannot see", HOLDS)
         elif ledger.question is not None:
             self._ask(frame, settled, ledger)
         elif self._settle.restless_ms >= RESTLESS_MS:
-            self._tell("cannot see", "The pieces do not come to rest, or are read differently in every picture: move those in doubt a little apart.")
+            self._stand_still(frame, "cannot see", "table.restless", RESTLESS)
         elif settled is None:
             self._tell("settling", "The pieces are coming to rest.")
         elif self._judged is not None and unchanged(self._judged, settled) and not self._news(ledger):
@@ -239,7 +244,7 @@ class Referee:
             self._tell(status_after(self._open), said if self._open else self._die_said or said)
             self._ask_in_time(frame, settled, ledger)
         elif self._blind is not None and read_once(self._blind, settled) and self._said_at == ledger.seq:
-            self._tell("cannot see", self._said)
+            self._stand_still(frame, "cannot see", "table.hand" if self._said == STILL_HAND else "", self._said)
             self._ask_in_time(frame, settled, ledger)
         else:
             self._judge(frame, settled, ledger)
@@ -249,6 +254,26 @@ class Referee:
             self._hear_die(self._dice, frame, settled)
         elif self._dice is not None:
             self._dice.glance(frame, seen.camera, self._session.ledger)
+
+    def _stand_still(self, frame: Frame, status: Status, code: str, said: str) -> None:
+        """Tell why nothing is ruled on, and put it on record where it lasts: once, until something else is on record.
+
+        Without a code it is on record already.
+        """
+        self._tell(status, said)
+        if not code:
+            return
+        ledger = self._session.ledger
+        due = self._standstill.due(frame.at_ms, status == "cannot see")
+        if not due or ledger.paused or ledger.question is not None or ledger.outcome is not None or ledger.seq == self._stood_at:
+            return
+        record = self._session.append(Noted(code=code, said=said), kept_jpeg(frame), after=ledger.seq)
+        if record is None:
+            return
+        self._stood_at = record.seq
+        # It is no news of the table: what was told of that is not told again.
+        self._said_at = record.seq if self._said_at == ledger.seq else self._said_at
+        self._judged_at = record.seq if self._judged_at == ledger.seq else self._judged_at
 
     def _hear_die(self, dice: DiceCornerWatch, frame: Frame, settled: Observation) -> None:
         """Hear what a real die shows, once play has begun or while who begins is rolled for.
@@ -303,7 +328,7 @@ class Referee:
     def _stir(self) -> None:
         """Somebody is at the table: where they answered that nothing counts, and put it right, the table is judged again."""
         self._patience.stir()
-        self._explained = None
+        self._explained = self._unexplained = None
         event = self._session.records(self._session.ledger.seq - 1)[-1].event
         if isinstance(event, Answered) and not event.moves:
             self._judged = None
@@ -334,6 +359,7 @@ class Referee:
         if pressed and rank(verdict) < EXPLAINS:
             self._explained = None
             self._explain(verdict, frame, settled, self._session.ledger)
+            self._take_all_the_same(frame, settled)
 
     def _before(self, ledger: Ledger) -> Observation | None:
         return table_before(self._ruled_on, ledger, self._setup)
@@ -379,6 +405,8 @@ class Referee:
             return
         if (wrong := self._amiss) is not None and self._patience.rests_ms(frame.at_ms) >= (STAYS_MS if half_done(wrong) else SOON_MS):
             self._explain(wrong, frame, settled, ledger)
+        if self._unexplained is not None and self._patience.rests_ms(frame.at_ms) >= SET_UP_MS:
+            self._take_all_the_same(frame, settled)
         if self._session.ledger.question is None and (question := self._patience.due(frame.at_ms)) is not None:
             self._put(question, frame, settled, self._session.ledger)
 
@@ -403,6 +431,16 @@ class Referee:
             self._said_at = self._judged_at = record.seq
         if isinstance(self._setup, Setup) and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)) is not None:
             self._put(near.question, frame, settled, ledger, near)
+        else:
+            self._unexplained = verdict
+
+    def _take_all_the_same(self, frame: Frame, settled: Observation) -> None:
+        """Ask the host whether a table that nothing near explains is the start all the same, once."""
+        verdict, self._unexplained, ledger = self._unexplained, None, self._session.ledger
+        if verdict is None or ledger.question is not None or not isinstance(self._setup, Setup):
+            return
+        if (asked := all_the_same(ledger, verdict, settled, self._setup)) is not None:
+            self._put(asked.question, frame, settled, ledger, asked)
 
     def _repeats(self, verdict: Verdict, settled: Observation, ledger: Ledger) -> bool:
         """Was it told already?  A refusal and what is out of step are told once, until the table is put right or the record is changed."""
@@ -422,7 +460,10 @@ class Referee:
             return False
         events = [record.event for record in self._session.records(self._judged_at)]
         heard = (
-            isinstance(e, Noted | Resumed) or (isinstance(e, Ruled) and e.observation is None) or (isinstance(e, Answered) and e.holds)
+            isinstance(e, Resumed)
+            or (isinstance(e, Noted) and e.code not in STANDS_STILL)
+            or (isinstance(e, Ruled) and e.observation is None)
+            or (isinstance(e, Answered) and e.holds)
             for e in events
         )
         return isinstance(self._open, OutOfSync) or any(heard)

@@ -221,6 +221,17 @@ def explanations(
     return []
 
 
+def likest(judge: Judge, verdict: Verdict, seen: Observation, colours: Sequence[str], setup: Setup) -> Explained:
+    """The reading in which least is amiss, whatever has to be misread for it: every piece once, as itself or as what leaves least amiss."""
+    found = Explained((), seen, verdict)
+    for piece in seen.pieces:
+        k = next((k for k, one in enumerate(found.table.pieces) if one is piece), None)
+        if k is not None and piece.pose != "leaning" and rank(found.verdict) < EXPLAINS:
+            others = _with_one_more(found, [k], judge, colours, setup)
+            found = min((found, *others), key=lambda one: -1.0 if rank(one.verdict) >= EXPLAINS else _differences(one.verdict))
+    return found
+
+
 def _likely(misread: Sequence[Misread]) -> bool:
     """One or two pieces may be misread in any way, more only if they are alike, and no two pieces are seen that are not there."""
     kinds, gone = {(one.read, one.true, one.turned_deg) for one in misread}, sum(one.true is None for one in misread)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engines.unseen import NONE_OF_THESE
-from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict
+from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict, Waiting
 from engines.words import listed
-from referee.facts import LIKELIEST, told
+from referee.facts import HOST_DECIDES, LIKELIEST, told
 from referee.ledger import Ledger
-from referee.misread import Explained, Followed, Misread, came, explanations
+from referee.misread import EXPLAINS, Explained, Followed, Misread, came, explanations, likest, rank
 from table.cells import cell_at
 from table.observation import Observation
 from table.setup import Setup
@@ -55,6 +55,32 @@ def read_as_before(ledger: Ledger, verdict: Verdict, seen: Observation, before: 
     return _asked(ledger, verdict, seen, found, setup)
 
 
+def all_the_same(ledger: Ledger, verdict: Verdict, seen: Observation, setup: Setup) -> Nearest | None:
+    """What the host is asked about a table that nothing near explains: is it the start all the same, by people's word?
+
+    None where a game does not begin from a set-up, has begun, or could not go on from this table.
+    """
+    if ledger.standing or not isinstance(verdict, Waiting) or not verdict.differences or verdict.asks is not None:
+        return None
+
+    def judge(table: Observation, before: Observation | None = None) -> Verdict:
+        return ledger.engine.judge(ledger.state, table, before, setup.board)
+
+    found = likest(judge, verdict, seen, ledger.colours, setup)
+    if not seen.pieces or rank(judge(found.table, found.table)) < EXPLAINS:
+        return None
+    choice = Choice("Take it as the start all the same", (), holds=True)
+    question = Ambiguous(
+        code=verdict.code,
+        said=f"{told(verdict)} What is true? You may also put it right.",
+        rests_on=verdict.rests_on,
+        evidence=verdict.evidence | {HOST_DECIDES: True},
+        choices=(choice, NONE_OF_THESE),
+        until_moved=True,
+    )
+    return Nearest(question, {choice.label: found.misread})
+
+
 SAME_MM = 2.0
 """A piece that is read so near to where another one lay may be that one."""
 
@@ -84,7 +110,7 @@ def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[
     asks = verdict.asks if isinstance(verdict, Unsettled) else verdict if isinstance(verdict, Ambiguous) else None
     choices = [Choice(label, one.moves, holds=not one.moves) for label, one in offered.items()]
     holds = any(choice.holds for choice in choices)
-    others = [choice for choice in asks.choices if choice != NONE_OF_THESE and not (holds and choice.holds)] if asks else []
+    others = [choice for choice in asks.choices if choice != NONE_OF_THESE and not (holds and choice.holds and not choice.moves)] if asks else []
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,

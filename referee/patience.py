@@ -10,6 +10,8 @@ SOON_MS = 1000
 """A table that can be taken as nothing is spoken of after so long: within two seconds of its coming to rest."""
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
+SET_UP_MS = 20_000
+"""Nor is one that has been left alone for so long still being set up."""
 
 
 class Patience:

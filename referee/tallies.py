@@ -29,13 +29,15 @@ class Tally:
 
     @property
     def median_gap_mm(self) -> float | None:
-        """Of the throws that stayed in play; on the target counts as 0 mm."""
-        return median(gaps) if (gaps := [thrown.lie.gap_mm for thrown in self.throws if thrown.lie]) else None
+        """Of the throws that stayed in play, and whose distance is known; on the target counts as 0 mm."""
+        gaps = [thrown.lie.gap_mm for thrown in self.throws if thrown.lie and thrown.lie.measured]
+        return median(gaps) if gaps else None
 
     @property
     def best(self) -> Thrown | None:
         """The throw that came nearest."""
-        return min((thrown for thrown in self.throws if thrown.lie), key=lambda thrown: thrown.lie.rank if thrown.lie else (), default=None)
+        known = (thrown for thrown in self.throws if thrown.lie and thrown.lie.measured)
+        return min(known, key=lambda thrown: thrown.lie.rank if thrown.lie else (), default=None)
 
 
 def tallies(games: Iterable[Played]) -> tuple[Tally, ...]:

@@ -15,6 +15,7 @@ import msgspec
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from referee.command import Answer, Appeal, Command, Correct, Declare, Hear, NextGame, Pause, Resign, Resume, Roll, Undo, Uphold
+from referee.facts import HOST_DECIDES
 from referee.secret import Touched
 from webui.addresses import client_of
 from webui.codes import Codes, plain
@@ -166,7 +167,7 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
         case Hear():
             return command.said.get("player") == seat or command.said in _for_anybody(view)
         case Answer():
-            return view["question"] is None or view["question"]["player"] in (None, seat)
+            return view["question"] is None or may_answer(seat, view["question"])
         case Roll() | Appeal() | Resign():
             return command.player == seat
         case Undo():
@@ -175,6 +176,11 @@ def _own(seat: str, command: Command, view: Mapping[str, Any]) -> bool:
             return False
         case _:
             assert_never(command)
+
+
+def may_answer(seat: str | None, question: Mapping[str, Any]) -> bool:
+    """May who holds this seat answer the open question?  The host always may."""
+    return seat is not None and not question["evidence"].get(HOST_DECIDES) and question["player"] in (None, seat)
 
 
 def _for_anybody(view: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -125,7 +125,7 @@ def count(told: Sequence[Story]) -> Counted:
     taken: list[tuple[int, Hit]] = []
     for story, each in played:
         for thrown in each.throws:
-            if thrown.lie:
+            if thrown.lie and thrown.lie.measured:
                 gaps.setdefault(_name(each, thrown.player), []).append(0.0 if thrown.lie.on_target else thrown.lie.gap_mm)
         for landing in landings(each.throws, story.records):
             landed.setdefault(_name(each, landing.player), []).append(landing)

@@ -50,7 +50,8 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
     def command() -> AnyResponse:
         try:
             _refuse_late_undo(session, request.form)
-            obey(session, command_document(request.form))
+            for document in _commands(request.form, session):
+                obey(session, document)
         except Refusal as refusal:
             response: Response = make_response(page(session.view(), live.latest, _shown(), refusal.said))
             response.status_code = refusal.status
@@ -132,6 +133,15 @@ def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     pairs = (view["observation"] or {}).get("call", {}).get("pairs", [])
     places = {place for pair in pairs for place in pair}
     return [entry for place, entry in enumerate(named) if place in places] or named[:4]
+
+
+def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, Any]]:
+    """What a form asks for: one command, or for `rule` those that the button of that name sends, to have the table judged afresh."""
+    document = command_document(form)
+    if document.get("command") != "rule":
+        return [document]
+    looks = session.view()["phase"] != "paused"
+    return [document | {"command": name} for name in (["pause"] if looks else []) + ["resume"]]
 
 
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, current_app, jsonify, make_response, redi
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live import Live
-from webui.access import sayings, takes_back
+from webui.access import may_answer, sayings, takes_back
 from webui.api import obey
 from webui.guard import Refusal, json_body
 from webui.join import visitor
@@ -105,7 +105,7 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
         "aside": [one for one in named if one.get("aside")],
         "rolls": any("die" in one["said"] for one in waited_for),
         "vote": takes_back(seat, view) if playing else None,
-        "asked": question is not None and question["player"] in (None, seat),
+        "asked": question is not None and may_answer(seat, question),
         "turn": seat in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move")),
         "appealed": next(rulings, None),
         "appeals": [appeal["appeals"] for appeal in view["appeals"] if appeal["player"] == seat],

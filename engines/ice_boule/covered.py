@@ -18,7 +18,7 @@ from engines.ice_boule.state import State
 from engines.still import STILL_MM, moved
 from table.clearance import clearance
 from table.observation import SURE, Observation, SeenPiece
-from table.solids import Array
+from table.solids import Array, Solid
 
 ELSEWHERE_MM = 2.5
 """A piece that stands on the target is read so far from it, 1 sigma: it is nearer to the camera than it is taken to be."""
@@ -26,6 +26,10 @@ LIFTS_MM = (3.0, 12.0)
 """A piece on the target is lifted by its shell, measured along the axis: by so much, from the thinnest to the thickest."""
 ANYWHERE = np.diag([60.0, 60.0, 90.0]) ** 2
 """Of a target that nobody sees and that may have been pushed."""
+NOWHERE_MM = np.array([-40_000.0, -40_000.0])
+"""Where a target is put that the camera never saw: the same place in every table, so far off that no distance from it is taken for one that
+was measured (`Lie.measured`)."""
+_SHAPE_MM = np.array([(-10.0, -10.0, 0.0), (10.0, -10.0, 0.0), (10.0, 10.0, 0.0), (-10.0, 10.0, 0.0), (0.0, 0.0, 40.0)])
 UNTOLD = float(np.nextafter(SURE, 0))
 """Nobody has said yet that the piece stands on the target, and the picture does not show it."""
 
@@ -73,6 +77,14 @@ def guessed(state: State, seen: Observation, before: Observation | None) -> Obse
     fell = [seen.pieces[k] for k, then in changes.same.items() if k in changes.moved and hold(before.pieces, then, was[0], False)]
     target = replace((fell or was)[0], colour=was[0].colour, size=was[0].size, covariance=ANYWHERE, on=None, rivals=(), if_right=None)
     return replace(seen, pieces=(*seen.pieces, target))
+
+
+def never_seen(state: State, seen: Observation) -> Observation:
+    """What was seen, with a target that stands by people's word, and nobody knows where: nothing is known of distances from it."""
+    left = _without(seen.pieces, [k for k, piece in enumerate(seen.pieces) if piece.colour == state.target])
+    solid = Solid(_SHAPE_MM + np.append(NOWHERE_MM, 0.0))
+    target = SeenPiece(str(state.target), "small", "upright", NOWHERE_MM, 0.0, solid, ANYWHERE)
+    return replace(seen, pieces=(*left, target))
 
 
 def _without(pieces: Sequence[SeenPiece], left_out: Sequence[int]) -> list[SeenPiece]:

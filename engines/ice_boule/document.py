@@ -25,7 +25,7 @@ def state_document(state: State) -> dict[str, Any]:
          "next": "yellow",               # who throws a projectile next; None between ends
          "points_if_over": 1,            # points of the leader if the end stopped now, or of the end just over; 0 for a tie
          "points_too_close": False,      # those points hang on a distance too close to call
-         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of play, or nothing thrown
+         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of play, not measured, or nothing thrown
          "end": None,                    # the end just over: {"kind": "won" | "tied" | "void", "winner": "blue" or None, "points": 2}
          "phase": "throw",               # target | throw | over
          "starter": "blue",              # who throws, or threw, the target of this end
@@ -53,7 +53,7 @@ def state_document(state: State) -> dict[str, Any]:
         "next": state.next,
         "points_if_over": end.points if end else points,
         "points_too_close": any(state.layout.points_in_doubt(leader) for leader in leaders),
-        "gap_mm": state.last.lie.gap_mm if state.last and state.last.lie else None,
+        "gap_mm": state.last.lie.gap_mm if state.last and state.last.lie and state.last.lie.measured else None,
         "end": {"kind": end.kind, "winner": end.winner, "points": end.points} if end else None,
         "phase": "over" if ended else "throw" if state.target else "target",
         "starter": state.starter,
@@ -74,12 +74,14 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What no camera sees, or may not see: the starting line, sizes that are said before play, what left the play area, and the leader's stop."""
+    """What no camera sees, or may not see: the starting line, a target, sizes that are said before play, what left the play area, and the leader's
+    stop."""
     if state.winner:
         return []
     if state.next is None:
         marked = {"label": f"{state.starter} has marked the starting line", "said": {"player": state.starter, "line": True}}
-        return [] if state.line else [marked]
+        unseen = {"label": "the target stands there, and the camera does not see it", "said": {"player": state.starter, "target": True}}
+        return [unseen] if state.line else [marked, unseen]
     player = state.next
     sizes = [
         {"label": f"{chooser} throws {size} pieces", "said": {"player": chooser, "size": size}} for chooser in state.undeclared for size in SIZES

@@ -1,4 +1,5 @@
-"""What does not come through the lens: the starting line, sizes said before play, a throw or a target that left the play area, a stop."""
+"""What does not come through the lens: the starting line, a target that is not seen, sizes said before play, what left the play area,
+a stop."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import msgspec
 from engines.errors import InvalidNotation
 from engines.heard import read_heard
 from engines.ice_boule import words
-from engines.ice_boule.moves import Line, LineMarked, Move, Stop, Throw, Void, parse_move
+from engines.ice_boule.moves import Line, LineMarked, Move, Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.ranking import Ranking, rank_layout
 from engines.ice_boule.rules import PLAY, SCORING, SETUP, play, turn, violation
 from engines.ice_boule.state import State
@@ -19,6 +20,7 @@ from engines.verdict import Accepted, Ambiguous, Choice, Verdict, Waiting, refus
 from engines.words import listed
 from table.documents import shown
 from table.errors import InputError
+from table.pieces import COLOURS
 
 H = TypeVar("H", Stop, Throw)
 
@@ -58,15 +60,22 @@ class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     line: Literal[True] | tuple[tuple[float, float], tuple[float, float]]
 
 
-Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid
+class TargetSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The target stands where the starting player threw it, and the camera does not see it: its colour, or true, to be asked for that."""
+
+    player: str
+    target: Literal[True] | str
+
+
+Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size` or `line` (docs/FORMATS.md).
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size`, `line` or `target` (docs/FORMATS.md).
 
     Raises InputError for what is none of these.
     """
-    heard = cast(Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid))
+    heard = cast(Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid))
     match heard:
         case StopSaid():
             return judge_stop(state, heard.player)
@@ -78,6 +87,8 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
             return _judge_size(state, heard)
         case LineSaid():
             return _judge_line(state, heard)
+        case TargetSaid():
+            return _judge_target(state, heard)
 
 
 def judge_stop(state: State, player: str) -> Verdict:
@@ -126,6 +137,31 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
         return refusal(wrong, heard.player, (str(move),), {})
     said = f"The starting line is marked. {turn(play(state, move))}"
     return Accepted(code="boule.line", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+
+
+def _judge_target(state: State, heard: TargetSaid) -> Verdict:
+    """A target that stands and is not seen; which colour it has is asked where it was not said."""
+    if heard.player != state.starter:
+        return Waiting(code="boule.target", said=f"The target is {state.starter}'s to throw.", rests_on=SETUP, player=state.starter)
+    choices = unseen_targets(state)
+    if heard.target is True and choices:
+        said = "Which colour is the target that stands there, and that the camera does not see?"
+        choices = (*choices, Choice("It does not stand yet", ()))
+        return Ambiguous(code="boule.target.unseen", said=said, rests_on=SETUP, player=state.starter, choices=choices, until_moved=True)
+    colour = next(colour for colour in COLOURS if colour not in state.players) if heard.target is True else heard.target
+    move = _readable(f"target {colour}", "target")
+    if wrong := violation(state, move):
+        return refusal(wrong, heard.player, (str(move),), {})
+    said = f"The {colour} target stands, and the camera does not see it. {turn(play(state, move))}"
+    return Accepted(code="boule.target.unseen", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+
+
+def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:
+    """That a target stands and is not seen, of every colour that it may have, `first` the first of them; nothing where none can be thrown."""
+    colours = sorted(COLOURS, key=lambda colour: colour != first)
+    targets = [Target(colour) for colour in colours]
+    legal = [target for target in targets if violation(state, target) is None]
+    return tuple(Choice(f"A {one.colour} target stands there, and the camera does not see it", (str(one),), holds=True) for one in legal)
 
 
 def _readable(text: str, key: str) -> Move:

@@ -14,14 +14,16 @@ from typing import Any
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
-from engines.ice_boule.covered import guessed, with_target
+from engines.ice_boule.covered import guessed, never_seen, with_target
+from engines.ice_boule.hearing import unseen_targets
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import GUESSED_MM, Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.stack import as_toppled, uncovered
 from engines.ice_boule.state import State
-from engines.ice_boule.throws import Reading, ask, label, rule, two_throws
+from engines.ice_boule.throws import Reading, ask, label, rule, standing_on_the_target, two_throws
+from engines.unseen import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
 from engines.words import cannot_be_read
 from table.boards import Board
@@ -43,6 +45,8 @@ def judge(state: State, seen: Observation, before: Observation | None, _board: B
         return Waiting(code="boule.hand", said="A hand is over the table.", player=state.next)
     if state.target is None:
         return _judge_target(state, seen, before)
+    if before and not any(state.thrown) and any(piece.colour in state.players for piece in before.pieces):
+        before = None  # of the end before, or of a throw that people told of the target after
     known = before and (with_target(state, before, None) or before)
     whole = with_target(state, seen, known)
     if whole is None:
@@ -134,7 +138,8 @@ def _judge_target(state: State, seen: Observation, before: Observation | None) -
     if any(piece.colour in state.players for piece in seen.pieces):
         differences = _came(seen, before)
         said = " ".join([f"Clear the table; then {starter} throws the target.", *differences])
-        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter, differences=differences)
+        asks = _stands_unseen(state, before) if differences else None
+        return Waiting(code="boule.target", said=said, rests_on=SETUP, player=starter, differences=differences, asks=asks)
     lying = [(index, piece) for index, piece in enumerate(seen.pieces) if piece.colour not in state.players]
     if len(lying) != 1:
         differences = _came(seen, before)
@@ -171,7 +176,19 @@ def _own_target(state: State, seen: Observation, before: Observation | None) -> 
     if wrong is None or wrong.code != "boule.target.colour" or piece.colour_probability < SURE:
         return None
     said = f"{wrong.said} Clear the table; then {state.starter} throws the target."
-    return Waiting(code=wrong.code, said=said, rests_on=wrong.clause, player=state.starter, differences=_came(seen, before))
+    common: dict[str, Any] = {"code": wrong.code, "rests_on": wrong.clause, "player": state.starter}
+    return Waiting(said=said, differences=_came(seen, before), asks=_stands_unseen(state, before), **common)
+
+
+def _stands_unseen(state: State, before: Observation | None) -> Ambiguous:
+    """What people are asked where something else than a target came: it may stand there, and not be seen.
+
+    The last end's target is the likeliest to be thrown again.
+    """
+    last = [piece.colour for piece in (before.pieces if before else ()) if piece.colour not in state.players]
+    said = f"Has {state.starter} thrown the target, and does it stand where the camera does not see it?"
+    choices = (*unseen_targets(state, next(iter(last), None)), NONE_OF_THESE)
+    return Ambiguous(code="boule.target.unseen", said=said, rests_on=SETUP, player=state.starter, choices=choices, until_moved=True)
 
 
 def _came(seen: Observation, before: Observation | None) -> tuple[str, ...]:
@@ -193,12 +210,37 @@ def _target_gone(state: State, seen: Observation, before: Observation | None, kn
     common: dict[str, Any] = {"code": "boule.target.gone", "said": _unseen(state), "rests_on": rests_on, "player": state.next}
     back = Choice("It is still in play, or is put back", ())
     whole = guessed(state, seen, known)
-    verdict = None if whole is None else _judge_throw(look(state, as_toppled(state, whole, known), known))
+    if whole is None:
+        return _never_seen(state, seen, known, Ambiguous(**common, choices=(LEFT, back)))
+    verdict = _judge_throw(look(state, as_toppled(state, whole, known), known))
     targets = [piece for piece in (known.pieces if known else ()) if piece.colour == state.target]
     if isinstance(verdict, Waiting) and any(piece.place_sigma_mm > GUESSED_MM for piece in targets):
         return verdict  # that nobody sees it was asked already
-    still = () if verdict is None else tuple(_in_play(state, verdict))
+    still = tuple(_in_play(state, verdict))
     return Ambiguous(**common, choices=(LEFT, *still, back), table=whole if still else None)
+
+
+def _never_seen(state: State, seen: Observation, before: Observation | None, asked: Ambiguous) -> Verdict:
+    """The target stands by people's word, and they say how every throw came out."""
+    known = before and never_seen(state, before)
+    verdict = _judge_throw(look(state, never_seen(state, seen), known))
+    if isinstance(verdict, Refused | CannotSee) or (isinstance(verdict, Waiting) and (known or not any(state.thrown))):
+        return replace(verdict, evidence={})
+    standing = sum(lie.on_target for lie in state.layout.lies)
+    orders = [choice for choice in _in_play(state, verdict) if sum(lie.on_target for lie in _thrown(choice).layout.lies) >= standing]
+    throws = [_thrown(choice) for choice in orders if _thrown(choice).lie]
+    on = standing_on_the_target(state, throws[0]) if len({throw.size for throw in throws}) == 1 else []
+    name = str(state.next).capitalize()
+    above = [Choice(f"{name}'s piece stands on the target; {label(state, each, each.layout).lower()}", (str(each),)) for each in on]
+    left, back = asked.choices
+    said = f"{asked.said} How did the throw come out?" if orders else asked.said
+    return replace(asked, said=said, choices=(*orders, *above, left, back))
+
+
+def _thrown(choice: Choice) -> Throw:
+    throw = parse_move(choice.moves[-1])
+    assert isinstance(throw, Throw), "what may have happened beside a target is a throw"
+    return throw
 
 
 def _in_play(state: State, verdict: Verdict) -> Iterator[Choice]:

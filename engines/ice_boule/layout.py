@@ -21,6 +21,8 @@ TOUCHING = "touching"
 ON = "on"
 NOTHING = "nothing"
 FARTHEST_MM = 100_000.0
+UNMEASURED_MM = 10_000.0
+"""No table is so large: a distance that is greater stands for one that nobody knows."""
 _NUMBER = re.compile(r"\d{1,6}(\.\d+)?")
 
 
@@ -43,6 +45,11 @@ class Lie:
     def worth(self) -> int:
         """Points, if it counts (printed rules, "Distances and Scoring")."""
         return 2 if self.on_target else 1
+
+    @property
+    def measured(self) -> bool:
+        """Is the distance known, and not only the order?"""
+        return self.gap_mm < UNMEASURED_MM
 
     @property
     def distance(self) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engines.errors import Violation
 from engines.ice_boule import words
-from engines.ice_boule.layout import Layout
+from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.look import Look
 from engines.ice_boule.moves import Move, Throw
-from engines.ice_boule.ranking import Ranking, readings
+from engines.ice_boule.ranking import Ranking, rank_layout, readings
 from engines.ice_boule.rules import PLAY, SCORING, play, violation
 from engines.ice_boule.state import State
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict, refusal
@@ -104,6 +104,20 @@ def two_throws(first: Reading, second: Reading) -> list[tuple[Throw, Throw]]:
         return found is not None and found.code == TOO_CLOSE
 
     return [both(order) for order in readings(first.look.ranking, too_close) if wrong(order) is None]
+
+
+def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
+    """The same throw if its piece stands on the target, in every order of the others that people may choose from."""
+    if move.lie is None or move.lie.on_target:
+        return []
+    rest = rank_layout(move.layout).without(move.layout.lies.index(move.lie)).layout()
+    lie = Lie(move.player, 0.0, on_target=True)
+    ranking = rank_layout(Layout.sorted((lie, *rest.lies), ("<", *rest.relations)[: len(rest.lies)]))
+
+    def throw(order: Ranking) -> Throw:
+        return replace(move, lie=lie, layout=order.layout())
+
+    return [each for each in map(throw, orders(state, ranking, throw)) if violation(state, each) is None]
 
 
 def label(state: State, move: Move, layout: Layout) -> str:

@@ -60,7 +60,8 @@ def lead(before: State, after: State) -> str:
     nearest = after.layout.of(after.leading)[0]
     still = "still leads" if after.leading == before.leading else "leads"
     level = " (an equal distance does not take the lead)" if len(after.layout.leaders) > 1 else ""
-    return f"{after.leading.capitalize()} {still}, {distance(nearest)}{level}."
+    where = f", {distance(nearest)}" if nearest.measured else ""
+    return f"{after.leading.capitalize()} {still}{where}{level}."
 
 
 def follow(after: State, thrower: str) -> str:

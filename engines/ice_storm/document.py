@@ -69,6 +69,10 @@ def _may_say(state: State) -> list[dict[str, Any]]:
     low = [Low(player) for player in dict.fromkeys((state.last.player if state.last else None, state.next)) if player]
     return [
         *({"label": f"{move.player}'s throw is off the board", "said": {"player": move.player, "off": True}} for move in off),
+        *(
+            {"label": f"{move.player}'s throw lies on the board, and the camera does not see it", "said": {"player": move.player, "on": True}}
+            for move in off
+        ),
         *({"label": f"{move.player} does not fire", "said": {"player": move.player, "passes": True}} for move in passes),
         *(
             {"label": f"{move.player}'s hand was too low", "said": {"player": move.player, "low": True}, "anybody": True}

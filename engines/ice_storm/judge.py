@@ -14,19 +14,21 @@ from typing import Any, Literal, cast
 import msgspec
 import numpy as np
 
-from engines.errors import Violation
+from engines.errors import InvalidNotation, Violation
 from engines.heard import read_heard
 from engines.ice_storm import words
 from engines.ice_storm.examples import settlements
 from engines.ice_storm.look import Look
 from engines.ice_storm.moves import Capture, Low, Pass, Settle, Throw
-from engines.ice_storm.place import Piece
+from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, MUST, outcome, play, shots, targets, turn, violation
 from engines.ice_storm.sizes import exchanged
+from engines.ice_storm.squares import SIDE, Square
 from engines.ice_storm.state import State
 from engines.ice_storm.throws import by_the_last_throw, cannot_read, judge_throw, out_of_sync, stands, unclear, whose_throw
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, refusal
 from table.boards import Board, Chessboard
+from table.errors import InputError
 from table.observation import Observation, SeenPiece
 
 SETTLED_TOGETHER = 2
@@ -56,6 +58,13 @@ class OffSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     off: Literal[True]
 
 
+class OnSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The player's throw lies on the board, and the camera does not see it: its place in the notation of moves, or true, to be asked for that."""
+
+    player: str
+    on: Literal[True] | str
+
+
 class LowSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Somebody saw that the player's hand was too low, in the throw that was ruled last or the one that is made now."""
 
@@ -71,17 +80,42 @@ class PassSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `low` or `passes`; raises InputError for anything else."""
-    heard = cast(OffSaid | LowSaid | PassSaid, read_heard(said, OffSaid, LowSaid, PassSaid))
+    """What is heard in Ice Storm: `{"player": "red", "off": true}`, and the same with `on`, `low` or `passes`.
+
+    Raises InputError for anything else.
+    """
+    heard = cast(OffSaid | OnSaid | LowSaid | PassSaid, read_heard(said, OffSaid, OnSaid, LowSaid, PassSaid))
     if isinstance(heard, LowSaid):
         return _low(state, Low(heard.player))
     if isinstance(heard, PassSaid):
         return _pass(state, Pass(heard.player))
+    if isinstance(heard, OnSaid):
+        return _on_the_board(state, heard)
     throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
         return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
     said_so = f"{words.throw(state, throw)} {turn(play(state, throw))}"
     return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
+
+
+def _on_the_board(state: State, heard: OnSaid) -> Verdict:
+    """A throw that lies where the camera does not see it: people say where; what it moved is seen."""
+    player, lies = heard.player, Throw(heard.player, Place.parse("a1"))
+    if heard.on is not True:
+        try:
+            lies = Throw(player, Place.parse(heard.on))
+        except InvalidNotation as error:
+            raise InputError(f"input: on: {error}") from error
+    if wrong := violation(state, lies):
+        return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
+    if heard.on is not True:
+        said = f"{words.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
+        return Accepted(code="storm.throw.unseen", said=said, rests_on=DEPLOYMENT, player=player, moves=(str(lies),))
+    squares = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
+    choices = [Choice(f"Within {square}", (str(Throw(player, Place.parse(str(square)))),), holds=True) for square in squares]
+    choices.append(Choice("On several squares: correct this, and write down how it lies", ()))
+    said = f"Where does {player}'s piece lie, which the camera does not see?"
+    return Ambiguous(code="storm.throw.unseen", said=said, rests_on=DEPLOYMENT, player=player, choices=tuple(choices))
 
 
 def _low(state: State, move: Low) -> Verdict:

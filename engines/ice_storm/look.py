@@ -137,11 +137,19 @@ class Look:
 
     @cached_property
     def unseen(self) -> tuple[Piece, ...]:
-        """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since."""
+        """Pieces of the state that are not read, and were not when the board was ruled on last: nobody has taken them since.
+
+        The only throw of a game, where no board was ruled on, lies there by people's word.
+        """
         if self.before is None:
-            return ()
+            return tuple(piece for piece in self.pieces if piece.name not in self.found) if self.state.thrown == self.state.round == 1 else ()
         lost = [piece for piece in self.pieces if piece.name not in self.found and piece.name not in self.lay]
         return tuple(piece for piece in lost if not self._cleared(piece, self.before))
+
+    @property
+    def only_one_unseen(self) -> bool:
+        """Is the only throw of a game not seen, and was no board ruled on?"""
+        return self.before is None and bool(self.unseen)
 
     def _cleared(self, piece: Piece, before: Observation) -> bool:
         """Did something lie about where it lay that could not be read, and nothing does now?"""

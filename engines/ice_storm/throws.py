@@ -400,8 +400,11 @@ def _nothing_new(look: Look, player: str) -> Verdict:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
     if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:
         return _stray(look, look.out[0].colour, player)
-    if look.unread_mm or look.hidden:
+    if look.unread_mm or (look.hidden and not look.only_one_unseen):
         return cannot_read(look)
+    if look.only_one_unseen:
+        said = f"{look.unseen[0].name} is not seen, and lies {words.place(look.unseen[0].place)} as recorded. {turn(look.state)}"
+        return Waiting(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
 
 

@@ -13,9 +13,9 @@ import pytest
 from benchmarks.faults import FAULTS
 from benchmarks.misreading import read_truly
 from referee.choosing import Choosing
-from referee.command import Answer, Correct, Pause, Resume, Undo
+from referee.command import Answer, Correct, Hear, Pause, Resume, Undo
 from referee.commands_referee import verdict_document
-from referee.events import Answered, Asked, Ruled
+from referee.events import Answered, Asked, Paused, Resumed, Ruled
 from referee.log import Log
 from referee.loop import Referee
 from referee.misread import KEY
@@ -302,6 +302,173 @@ def test_a_first_throw_that_is_taken_for_another_s_begins_the_round(film_in):
     assert [type(event).__name__ for event in events] == ["Ruled", "Asked", "Answered"]
     assert events[1].choices[0].label == f"Taken as the start: the {second} piece on d4 is {first}"
     assert [piece.colour for piece in film.state.pieces] == [first]
+
+
+def much_amiss(film, start):
+    """Three pieces read as another player's, each otherwise, and one not seen."""
+    wrong = start
+    for k, fault in enumerate((COLOUR, SIZE, COLOUR) if film.session.ledger.started.game != "icebreaker" else (COLOUR, COLOUR, COLOUR)):
+        wrong = misread(film, wrong, fault, k)
+    return replace(wrong, pieces=wrong.pieces[:-1])
+
+
+@pytest.mark.parametrize("game", ["icebreaker", "zamboni_wars"])
+@pytest.mark.parametrize("pressed", [False, True])
+def test_what_nothing_near_explains_is_the_start_all_the_same_if_the_host_says_so(film_in, game, pressed):
+    """After some time, or at once where they press to have it ruled on now."""
+    film = film_in(game, 1)
+    start = film.start()
+    wrong = much_amiss(film, start)
+    film.show(wrong, 3000 if pressed else 25_000)
+    if pressed:
+        film.do(lambda: [film.session.command(command) for command in (Pause(), Resume())])
+        film.show(wrong, 1500)
+    film.do(pick(film, "Take it as the start all the same"))
+    film.show(wrong)
+    records = [record for record in film.run() if not isinstance(record.event, Paused | Resumed)]
+    assert [type(record.event).__name__ for record in records] == ["Ruled", "Asked", "Answered"]
+    _, question, answer = (record.event for record in records)
+    assert question.evidence["host_decides"]
+    assert Choosing.begin(records[1]) is None, "no button answers it"
+    assert (answer.holds, answer.said) == (True, "Take it as the start all the same: decided by players.")
+    assert [piece["colour"] for piece in question.observation["pieces"]] == [piece.colour for piece in wrong.pieces], "as it was seen"
+    assert film.session.ledger.standing, "play has begun"
+    assert film.session.ledger.misread, "what is read otherwise is, by people's word, what it should be"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_play_goes_on_from_a_start_that_people_decided(film_in, seed):
+    """What is misread is followed as it moves, and what is not seen stands where it stood; so the next move is ruled."""
+    film = film_in("icebreaker", seed)
+    start = film.start()
+    *wrong, unseen = [piece.base_mm for piece in start.pieces[:3]] + [start.pieces[-1].base_mm]
+    moves = []
+
+    def seen_of(table):
+        for place in wrong:
+            table = misread(film, table, COLOUR, nearest(table, place))
+        return replace(table, pieces=tuple(piece for piece in table.pieces if np.hypot(*(piece.base_mm - unseen)) > 2))
+
+    def play_on():
+        before = film.seen()
+        seen, played = film.turn()
+        moves.extend(played)
+        came = next(piece.base_mm for piece in seen.pieces if nearest(before, piece.base_mm) is None)
+        wrong[:] = [came if nearest(seen, place) is None else place for place in wrong]
+        film.show(seen_of(seen))
+
+    film.show(seen_of(start), 25_000)
+    film.do(pick(film, "Take it as the start all the same"))
+    film.show(seen_of(start))
+    film.do(play_on)
+    *_, ruled = film.run()
+    assert (ruled.event.verdict, list(ruled.event.moves)) == ("accepted", moves)
+
+
+def test_a_board_that_is_being_set_up_is_not_asked_about_before_it_is_left_alone(film_in):
+    film = film_in("icebreaker", 1)
+    wrong = much_amiss(film, film.start())
+    film.show(wrong, 19_000)
+    assert asked(film.run()) == []
+    film.show(film.table(), 30_000)
+    assert asked(film.run()) == [], "an empty board is no start"
+
+
+def say(film, key):
+    """Somebody presses the button with this in what it says."""
+    rows = film.session.view()["state"]["may_say"]
+    return lambda: film.session.command(Hear(said=next(one["said"] for one in rows if key in one["said"])))
+
+
+def pick(film, start):
+    """Somebody takes the answer that begins so."""
+
+    def answer():
+        question = film.session.ledger.question
+        label = next(choice.label for choice in question.event.choices if choice.label.startswith(start))
+        film.session.command(Answer(question=question.seq, label=label))
+
+    return answer
+
+
+def test_an_end_begins_whose_target_is_never_seen_and_throws_are_what_people_say(film_in):
+    film = film_in("ice_boule")
+    first, second = film.state.players[:2]
+    lying = []
+    film.show(film.table())
+    film.do(say(film, "target"))
+    film.do(pick(film, f"A {film.setup.game.target} target stands"))
+    film.show(film.table())
+    for player, x_mm in ((first, 200), (second, 320)):
+        lying.append(film.piece(player, x_mm, 250, "lying"))
+        film.show(film.table(*lying))
+        film.do(pick(film, f"The target is still in play. {player.capitalize()} is nearest"))
+        film.show(film.table(*lying))
+    records = film.run()
+    assert [type(record.event).__name__ for record in records] == ["Asked", "Answered"] * 3
+    assert (film.state.leading, film.state.next) == (second, first)
+    tables = [record.event.observation for record in records if isinstance(record.event, Asked) and record.event.observation]
+    assert film.setup.game.target not in {piece["colour"] for table in tables for piece in table["pieces"]}, "nobody claims that the camera saw it"
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_who_threw_beside_a_target_that_is_not_seen_is_asked_about_it(film_in, pieces):
+    film = film_in("ice_boule")
+    first = film.state.players[0]
+    lying = [film.piece(first, 200 + 100 * k, 250, "lying") for k in range(pieces)]
+    film.show(film.table(*lying), 7000)
+    film.do(pick(film, f"A {film.setup.game.target} target stands"))
+    film.show(film.table(*lying))
+    film.run()
+    assert film.state.target == film.setup.game.target
+    if pieces == 1:
+        question = film.session.ledger.question.event
+        assert question.choices[0].label == f"The target is still in play. {first.capitalize()} is nearest"
+
+
+def test_a_round_begins_whose_first_throw_is_never_seen(film_in):
+    film = film_in("ice_storm")
+    first, second = film.state.players[:2]
+    square = film.setup.board.square_mm
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * square
+    film.show(film.table())
+    film.do(say(film, "on"))
+    film.do(pick(film, "Within g7"))
+    film.show(film.table())
+    film.show(film.table(film.piece(second, x_mm, y_mm)))
+    events = [record.event for record in film.run()]
+    assert [type(event).__name__ for event in events] == ["Asked", "Answered", "Ruled"]
+    assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g7", f"{second}1 d4^"]
+
+
+def test_an_unseen_throw_on_several_squares_is_written_down(film_in):
+    """The answer that says so is a record to be corrected, as every ruling is."""
+    film = film_in("ice_storm")
+    first, second = film.state.players[:2]
+    film.show(film.table())
+    film.do(say(film, "on"))
+    film.do(pick(film, "On several squares"))
+    film.show(film.table())
+    film.do(lambda: film.session.command(Correct(record=film.session.seq, moves=(f"throw {first} g6-g7>g7",))))
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * film.setup.board.square_mm
+    film.show(film.table())
+    film.show(film.table(film.piece(second, x_mm, y_mm)))
+    film.run()
+    assert [str(piece) for piece in film.state.pieces] == [f"{first}1 g6-g7>g7", f"{second}1 d4^"]
+
+
+def test_a_first_throw_that_is_not_seen_may_be_told_after_the_second_was_made(film_in):
+    film = film_in("ice_storm")
+    second = film.state.players[1]
+    x_mm, y_mm = np.array(film.setup.board.origin_mm) + 3.5 * film.setup.board.square_mm
+    table = film.table(film.piece(second, x_mm, y_mm))
+    film.show(table, 7000)
+    film.do(pick(film, "None of these"))
+    film.do(say(film, "on"))
+    film.do(pick(film, "Within g7"))
+    film.show(table)
+    film.run()
+    assert len(film.state.pieces) == 2
 
 
 def test_a_piece_that_is_misread_later_is_asked_about_too(film_in):

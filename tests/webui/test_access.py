@@ -80,6 +80,27 @@ def test_every_command_is_for_its_roles_only(visitors, session, way, name):
             assert session.commands == []
 
 
+def test_rule_now_is_the_host_s(visitors, session):
+    for kind, browser in visitors.items():
+        session.commands.clear()
+        answer = browser.post("/command", data={"command": "rule"}, headers=OWN)
+        assert answer.status_code == (303 if kind == "host" else 403), kind
+        assert [type(command).__name__ for command in session.commands] == (["Pause", "Resume"] if kind == "host" else [])
+
+
+def test_what_the_host_decides_is_answered_by_nobody_else(visitors, session):
+    """Such as whether a table that nothing explains is the start all the same."""
+    document, _ = COMMANDS["blue's question is answered"]
+    for player in (None, "blue"):
+        session.shown["question"] |= {"player": player, "evidence": {"host_decides": True}}
+        for kind, browser in visitors.items():
+            assert browser.post("/api/v1/command", json=document).status_code == (201 if kind == "host" else 403), kind
+        page = visitors["blue"].get("/play").text
+        assert "The host answers it." in page
+        assert 'name="label"' not in page
+        assert 'name="label"' not in visitors["blue"].get("/").text
+
+
 def test_a_vote_for_a_free_seat_is_the_host_s_to_tell(app, session, as_host):
     assert as_host(app).post("/api/v1/command", json=BLUE_VOTES).status_code == 201
     assert session.commands == [Hear(said=BLUE_VOTES["said"])]

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Undo
+from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
 from referee.log import LogFailed
 from table.errors import InputError
 
@@ -187,6 +187,21 @@ def test_undo_correct_pause_and_next_game_reach_the_session(client, session):
         Pause(),
         NextGame(players=("blue", "red")),
     ]
+
+
+def test_rule_now_has_the_table_judged_afresh(client, session):
+    """As the button of that name does: look away, and look again at once; after a pause, look again."""
+    assert 'name="command" value="rule"' in client.get("/").text
+    assert send(client, command="rule").status_code == 303
+    session.shown["phase"] = "paused"
+    assert 'value="rule"' not in client.get("/").text
+    assert send(client, command="rule").status_code == 303
+    assert session.commands == [Pause(), Resume(), Resume()]
+
+
+def test_rule_now_is_no_answer_to_a_question(client, session, question):
+    session.shown |= {"question": question, "phase": "asking"}
+    assert 'id="rule" name="command" value="rule" disabled' in client.get("/").text
 
 
 def test_undo_from_a_page_that_is_behind_is_refused(client, session):

@@ -365,14 +365,15 @@ def test_a_board_that_will_not_do(table, lie):
 
 def test_what_nobody_sees_of_a_throw_is_heard():
     state = game.start(PLAYERS, {})
-    off, low = (one["said"] for one in game.state_document(state)["may_say"])
+    off, on, low = (one["said"] for one in game.state_document(state)["may_say"])
     wasted = game.hear(state, off)
     assert (wasted.code, wasted.moves) == ("storm.throw.wasted", ("throw green off",))
     assert wasted.said == "Green's piece is off the board, or partly off: it is wasted. Black throws next."
     again = game.hear(state, low)
     assert (again.code, again.moves) == ("storm.throw.low", ("low green",))
     assert game.hear(state, {"player": "red", "off": True}).code == "storm.throw.turn"
-    with pytest.raises(InputError, match="player, off or player, low"):
+    assert game.hear(state, on).choices[0].label == "Within a1"
+    with pytest.raises(InputError, match="player, off or player, on or player, low"):
         game.hear(state, {"player": "red", "die": 5})
     assert game.state_document(game.State.parse(thrown("green1 d2-d3>d3, black1 f6, red1 d8", 15)))["may_say"] == []
 
