@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 import numpy as np
 
-from benchmarks.fuzz_table import Table, Thing, camera_over, observed
+from benchmarks.fuzz_table import Effect, Table, Thing, camera_over, do_something, observed
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import icebreaker as engine
 from engines.icebreaker.board import ROW, label, members, parse_cell, union
@@ -74,7 +73,7 @@ class FuzzedIcebreaker:
 
     def deed(self, state: State, table: Table, chance: Random) -> Deed:
         """One of those below, if it can be done; what it truly was is told by the table alone."""
-        effects: dict[str, Callable[[State, Table, Random], Table | None]] = {
+        effects: dict[str, Effect] = {
             "lawful": self._move,
             "near the edge of a cell": self._move_near_the_edge,
             "wrong step": self._wrong_step,
@@ -97,13 +96,7 @@ class FuzzedIcebreaker:
             "nothing": lambda _state, table, _chance: table,
             "straightened": self._straightened,
         }
-        weights = [6, 2, *[1] * (len(effects) - 2)]
-        while True:
-            effect = chance.choices(list(effects), weights)[0]
-            if (after := effects[effect](state, table, chance)) is not None:
-                break
-        if chance.random() < 0.05:
-            effect, after = f"{effect}, hand in between", replace(after, hand=True)
+        effect, after = do_something(effects, state, table, chance, lawful=6)
         truth, then = self.truth(state, after), None
         if effect == "act half done" and truth.kind != "lawful":
             truth = replace(truth, kind="half" if truth.kind == "amiss" else truth.kind)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
+from benchmarks.fuzz_table import (
+    Effect,
+    Table,
+    Thing,
+    camera_over,
+    do_something,
+    observed,
+    solid_of,
+)
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import icefloe as engine
 from engines.icefloe.board import LETTERS, PLACES, SLIDES
@@ -110,7 +118,7 @@ class FuzzedIcefloe:
         seen = state.phase in ("place", "move", "remove", "extra", "torch")
         if chance.random() < (0.12 if seen else 0.7):
             return self._word(state, table, chance)
-        effects: dict[str, Callable[[State, Table, Random], Table | None]] = {
+        effects: dict[str, Effect] = {
             "lawful": self._lawful,
             "near the edge": self._near_the_edge,
             "wrong step": self._wrong_step,
@@ -133,13 +141,7 @@ class FuzzedIcefloe:
             "nothing": lambda _state, table, _chance: table,
             "straightened": self._straightened,
         }
-        weights = [8, 2, *[1] * (len(effects) - 2)]
-        while True:
-            effect = chance.choices(list(effects), weights)[0]
-            if (after := effects[effect](state, table, chance)) is not None:
-                break
-        if chance.random() < 0.05:
-            effect, after = f"{effect}, hand in between", replace(after, hand=True)
+        effect, after = do_something(effects, state, table, chance, lawful=8)
         compared = effect.partition(",")[0] in ("another size", "another colour")
         return Deed(effect, after, self.truth(state, after), compared=compared)
 

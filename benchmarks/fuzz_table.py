@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -78,6 +80,29 @@ class Table:
 
 def _left(all_of_them: Mapping, names: tuple[str, ...]) -> dict:
     return {name: one for name, one in all_of_them.items() if name not in names}
+
+
+Effect = Callable[[Any, Table, Random], Table | None]
+"""What somebody does to a table in a state; None where that cannot be done there."""
+HAND_IN_BETWEEN = 0.05
+
+
+def do_something(
+    effects: Mapping[str, Effect], state: Any, table: Table, chance: Random, lawful: int
+) -> tuple[str, Table]:
+    """The name of an effect that can be done, and the table after it.
+
+    `effects` begins with lawful acts, which come up `lawful` times as often as others, and lawful
+    ones near an edge, twice as often.
+    """
+    weights = [lawful, 2, *[1] * (len(effects) - 2)]
+    after = None
+    while after is None:
+        effect = chance.choices(list(effects), weights)[0]
+        after = effects[effect](state, table, chance)
+    if chance.random() < HAND_IN_BETWEEN:
+        return f"{effect}, hand in between", replace(after, hand=True)
+    return effect, after
 
 
 def camera_over(outline_mm: np.ndarray) -> Camera:

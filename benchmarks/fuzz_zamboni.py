@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
+from benchmarks.fuzz_table import (
+    Effect,
+    Table,
+    Thing,
+    camera_over,
+    do_something,
+    observed,
+    solid_of,
+)
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import zamboni_wars as engine
 from engines.verdict import Verdict
@@ -96,7 +104,7 @@ class FuzzedZamboni:
         waits = isinstance(state.phase, RollOff | Rolling | Shooting | Aiming)
         if chance.random() < (0.6 if waits else 0.08):
             return self._word(state, table, chance)
-        effects: dict[str, Callable[[State, Table, Random], Table | None]] = {
+        effects: dict[str, Effect] = {
             "lawful": self._lawful,
             "near the edge": self._near_the_edge,
             "wrong drive": self._wrong_drive,
@@ -119,13 +127,7 @@ class FuzzedZamboni:
             "nothing": lambda _state, table, _chance: table,
             "straightened": self._straightened,
         }
-        weights = [8, 2, *[1] * (len(effects) - 2)]
-        while True:
-            effect = chance.choices(list(effects), weights)[0]
-            if (after := effects[effect](state, table, chance)) is not None:
-                break
-        if chance.random() < 0.05:
-            effect, after = f"{effect}, hand in between", replace(after, hand=True)
+        effect, after = do_something(effects, state, table, chance, lawful=8)
         return Deed(effect, after, self.truth(state, after))
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
