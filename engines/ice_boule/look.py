@@ -69,12 +69,16 @@ class Look:
 
     @property
     def carried(self) -> frozenset[int]:
-        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where they lay, at another distance."""
+        """Pieces (indexes of what is seen) that surely lie elsewhere; where it is not known where they lay, at another distance.
+
+        A distance that nobody measured, as the target was not seen, tells nothing.
+        """
         if self.changes:
             return self.changes.carried
         gaps = self.measured.gaps
         known = {k: lie for player in self.state.players for k, lie in self._by_distance(player).items()}
-        return frozenset(gaps[k].index for k, lie in known.items() if abs(gaps[k].mm - lie.gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
+        measured = {k: lie for k, lie in known.items() if lie.measured}
+        return frozenset(gaps[k].index for k, lie in measured.items() if abs(gaps[k].mm - lie.gap_mm) > max(CARRIED_MM, 3 * gaps[k].sigma_mm))
 
     def _by_distance(self, colour: str) -> dict[int, Lie]:
         """Pieces of a colour (places in the ranking's ids) with those of the record that are as far away, or about so."""
