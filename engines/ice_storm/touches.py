@@ -167,19 +167,22 @@ def _touch(seen: _Outline, square: Square, board: Chessboard) -> Touch:
 
 
 def _tips(seen: _Outline, found: list[Touch], board: Chessboard) -> tuple[frozenset[Square], Square | None]:
-    """Squares that the tip may be in, among those found, and one of them that nothing but the tip may reach.
+    """Squares that the tip may be in, among those found, and one of them that nothing may reach without the tip.
 
     A tip that is over none of them, on a piece that leans out over the edge of the board, may be in all.
     """
-    tip = seen.tip_mm[None]
-    others = seen.points_mm[np.hypot(*(seen.points_mm - tip).T) > 1e-6]
+    tip_mm = seen.tip_mm[None]
+    others = seen.points_mm[np.hypot(*(seen.points_mm - tip_mm).T) > 1e-6]
     maybe, reached = set(), set()
     for touch in found:
         corners = _corners(touch.square, board)
-        beside = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for points in (tip, others) for normal, at in _SIDES]
+        beside = [((corners[at] - points) @ normal, seen.sigma_mm(normal, points)) for points in (tip_mm, others) for normal, at in _SIDES]
         if all((inside >= -Z95 * sigma).all() for inside, sigma in beside[:4]):
             maybe.add(touch.square)
-            if touch.call == "too close" and any((inside < -Z95 * sigma).all() for inside, sigma in beside[4:]):
+            # Beyond a side that the tip is surely within, an edge may cross the square without the tip.
+            sides = zip(beside[:4], beside[4:], strict=True)
+            alone = any((tip <= Z95 * at).all() and (rest < -Z95 * by).all() for (tip, at), (rest, by) in sides)
+            if touch.call == "too close" and alone:
                 reached.add(touch.square)
     if len(maybe) == 2 and len(reached) == 1:
         (beyond,) = reached

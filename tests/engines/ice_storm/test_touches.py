@@ -45,8 +45,8 @@ EXACT = np.eye(3) * 1e-16
         ((73.8, 125, 0), {}, "b3-c3?>c3?/b3"),
         ((74.5, 125, 0), {}, "b3-c3>c3"),
         ((72.8, 125, 0), {}, "b3"),
-        # The tip on a line that a base corner crosses.
-        ((76.2, 150, -1), {}, "b3-b4-c3-c4?>c4?/c3"),
+        # The tip on a line that a base corner crosses: the edge between them may reach c4 while the tip is in c3.
+        ((76.2, 150, -1), {}, "b3-b4-c3-c4?>c3/c4"),
         ((73.6, 150, 0), {}, "b3-b4-c3?-c4?>b3/b4/c3/c4"),
         ((60, 150, 0), {}, "b3-b4>b3/b4"),
         # Off the board, partly off, and too close to call.
