@@ -464,9 +464,10 @@ class FuzzedIcefloe:
         return self._if_free(table, name, one)
 
     def _recoloured(self, _state: State, table: Table, chance: Random) -> Table | None:
-        if not table.things:
+        standing = [name for name, one in table.things.items() if one.pose == "upright"]
+        if not standing:  # of what does not stand no reading is held against anybody
             return None
-        name = chance.choice(list(table.things))
+        name = chance.choice(standing)
         suit = PLAYS[table.things[name].colour]
         colours = [colour for colour in PLAYS if PLAYS[colour] != suit]
         return table.with_thing(name, replace(table.things[name], colour=chance.choice(colours)))
