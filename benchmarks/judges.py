@@ -18,7 +18,7 @@ import cv2
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.games import noted
 from benchmarks.misreading import ALL
-from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Game, play, seeing_faults
+from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Deed, Game, play, seeing_faults
 from referee.simulated_games import MISTAKES
 
 PAGE = ROOT / "docs" / "JUDGES.md"
@@ -46,7 +46,7 @@ Told of everything as it truly lies, though with the ± of an ordinary camera, f
 
 A question is needed if two of its answers differ in what follows now: in Ice Boule in who leads, who throws next, the score or who wins, elsewhere
 in anything. What is asked and not needed is {unneeded} of the acts of Ice Boule. A planted act is asked about where two lawful acts in one look
-would leave the same table: a tile that slides two spaces at once may have been slid by one player and then by the next.
+would leave the same table: two pyramids that one player moved at once may have been moved by two players in turn.
 
 {otherwise}
 
@@ -112,14 +112,22 @@ def share(counts: Counter[str]) -> str:
 
 
 def otherwise(played: Sequence[Game]) -> Iterator[str]:
-    """A line for everything that true eyes saw and that was not ruled on as what it was, or asked about in Ice Boule; and for every error."""
+    """A line for everything that true eyes saw and that was not ruled on as what it was, for each kind of act that was asked about, and for
+    every error; what is asked in Ice Boule, and dice that are typed, are in the table.
+    """
+    asked: dict[tuple[str, str], list[Deed]] = defaultdict(list)
     for one in played:
         if one.failed:
             yield f"- {one.game} {one.seed}: ended with {one.failed}"
         for deed in one.deeds:
-            asked = deed.verdict == "asked" and (one.game == "ice_boule" or typed_in(deed.name, deed.verdict))
-            if deed.verdict != "right" and not asked:
+            if deed.verdict == "right" or (deed.verdict == "asked" and (one.game == "ice_boule" or typed_in(deed.name, deed.verdict))):
+                continue
+            if deed.verdict == "asked":
+                asked[one.game, deed.name].append(deed)
+            else:
                 yield f"- {one.game} {one.seed}: {deed.name} {', '.join(deed.moves[:3])}: {deed.verdict}. Said: {' / '.join(deed.said) or deed.panel}"
+    for (game, name), deeds in asked.items():
+        yield f"- {game}: {name}: asked {len(deeds)} times. The first time: {deeds[0].said[0]}"
 
 
 def page(played: dict[str, list[Game]], measured: str, before: str) -> str:
