@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
-from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
+from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told, do_deed
 from engines import ice_boule as engine
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import Line, LineMarked, Move, Size, Target, Throw, Void
@@ -122,18 +122,8 @@ class FuzzedBoule:
         if chance.random() < (0.7 if state.undeclared else 0.1):
             return self._word(state, table, chance)
         effects = self._between() if state.next is None else self._throws()
-        while True:
-            weights = [OFTEN.get(effect, 1) for effect in effects]
-            effect = chance.choices(list(effects), weights)[0]
-            deed = effects[effect](state, table, chance)
-            if deed is not None:
-                break
-        if chance.random() < 0.05:
-            effect, deed = (
-                f"{effect}, hand in between",
-                replace(deed, table=replace(deed.table, hand=True)),
-            )
-        return replace(deed, effect=effect, compared=bool(deed.table.off))
+        weights = [OFTEN.get(effect, 1) for effect in effects]
+        return do_deed(effects, weights, state, table, chance)
 
     def _throws(self) -> Effects:
         return {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fuzz_table import Table, Thing, camera_over, observed, solid_of
-from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
+from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told, do_deed
 from benchmarks.misreading import SIGMAS
 from engines import ice_storm as engine
 from engines.ice_storm.moves import Capture, Change, Low, Pass, Throw, Void
@@ -137,17 +137,7 @@ class FuzzedStorm:
                     "nothing",
                 )
             }
-        while True:
-            effect = chance.choices(list(effects), [6, *[1] * (len(effects) - 1)])[0]
-            deed = effects[effect](state, table, chance)
-            if deed is not None:
-                break
-        if chance.random() < 0.05:
-            effect, deed = (
-                f"{effect}, hand in between",
-                replace(deed, table=replace(deed.table, hand=True)),
-            )
-        return replace(deed, effect=effect, compared=bool(deed.table.off))
+        return do_deed(effects, [6, *[1] * (len(effects) - 1)], state, table, chance)
 
     def _throws(self) -> dict[str, Callable[[State, Table, Random], Deed | None]]:
         return {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -82,9 +82,24 @@ def _left(all_of_them: Mapping, names: tuple[str, ...]) -> dict:
     return {name: one for name, one in all_of_them.items() if name not in names}
 
 
+T = TypeVar("T")
 Effect = Callable[[Any, Table, Random], Table | None]
 """What somebody does to a table in a state; None where that cannot be done there."""
 HAND_IN_BETWEEN = 0.05
+
+
+def choose(
+    effects: Mapping[str, Callable[[Any, Table, Random], T | None]],
+    weights: Sequence[int],
+    state: Any,
+    table: Table,
+    chance: Random,
+) -> tuple[str, T]:
+    """The name of an effect that can be done, and what comes of it."""
+    while True:
+        effect = chance.choices(list(effects), weights)[0]
+        if (done := effects[effect](state, table, chance)) is not None:
+            return effect, done
 
 
 def do_something(
@@ -96,10 +111,7 @@ def do_something(
     ones near an edge, twice as often.
     """
     weights = [lawful, 2, *[1] * (len(effects) - 2)]
-    after = None
-    while after is None:
-        effect = chance.choices(list(effects), weights)[0]
-        after = effects[effect](state, table, chance)
+    effect, after = choose(effects, weights, state, table, chance)
     if chance.random() < HAND_IN_BETWEEN:
         return f"{effect}, hand in between", replace(after, hand=True)
     return effect, after

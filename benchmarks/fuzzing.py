@@ -5,12 +5,12 @@ A game says what lies where, what may happen, and what people do who are told so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal, NamedTuple, Protocol
 
-from benchmarks.fuzz_table import Table
+from benchmarks.fuzz_table import HAND_IN_BETWEEN, Table, choose
 from engines import Game
 from engines.verdict import (
     Accepted,
@@ -74,6 +74,23 @@ class Deed:
     """How people say it where the camera may not tell."""
     compared: bool = False
     """Can it only be told from what was read before?"""
+
+
+def do_deed(
+    effects: Mapping[str, Callable[[Any, Table, Random], Deed | None]],
+    weights: Sequence[int],
+    state: Any,
+    table: Table,
+    chance: Random,
+) -> Deed:
+    """An effect that can be done, now and then with a hand over the table."""
+    effect, deed = choose(effects, weights, state, table, chance)
+    if chance.random() < HAND_IN_BETWEEN:
+        effect, deed = (
+            f"{effect}, hand in between",
+            replace(deed, table=replace(deed.table, hand=True)),
+        )
+    return replace(deed, effect=effect, compared=bool(deed.table.off))
 
 
 @dataclass(frozen=True, slots=True)

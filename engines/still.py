@@ -35,8 +35,7 @@ def middles_mm(was: SeenPiece, now: SeenPiece) -> float:
 
 def as_good_as_there(was: SeenPiece, now: SeenPiece) -> bool:
     """Is something read so near to where a piece lay that it is that piece, in whatever pose or size?"""
-    base_mm = float(np.linalg.norm(was.solid.vertices_mm[1] - was.solid.vertices_mm[0]))
-    return middles_mm(was, now) < TURNED_BASES * base_mm
+    return middles_mm(was, now) < TURNED_BASES * was.solid.base_mm
 
 
 def surely_another(was: SeenPiece, now: SeenPiece) -> bool:

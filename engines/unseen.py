@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from engines.verdict import Choice
 
 NONE_OF_THESE = Choice("None of these: put it right", ())
+NOT_SO = Choice("Not so: put it right", ())
 
 
 def mostly_seen(unseen: Collection[object], count: int) -> bool:

@@ -158,12 +158,8 @@ class Ledger:
     def colours_misread(self) -> dict[str, str]:
         """What colours that nobody plays are by people's word, in this session: pieces of two players are never taken for each other's."""
         of_earlier = self.earlier.colours_misread if self.earlier else {}
-        told = [one for entry in self.standing for one in entry.misread or () if one.true is not None]
-        return of_earlier | {
-            one.read.colour: one.true.colour
-            for one in told
-            if one.true is not None and one.read.colour not in self.colours and one.true.colour in self.colours
-        }
+        told = [(one.read.colour, one.true.colour) for entry in self.standing for one in entry.misread or () if one.true is not None]
+        return of_earlier | {read: true for read, true in told if read not in self.colours and true in self.colours}
 
     @property
     def colours(self) -> tuple[str, ...]:

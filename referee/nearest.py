@@ -12,13 +12,15 @@ from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict, Wai
 from engines.words import listed
 from referee.facts import HOST_DECIDES, LIKELIEST, told
 from referee.ledger import Ledger
-from referee.misread import EXPLAINS, Explained, Followed, Misread, came, explanations, likest, rank
+from referee.misread import EXPLAINS, Explained, Followed, Judge, Misread, came, explanations, likest, rank
 from table.cells import cell_at
 from table.observation import Observation
 from table.setup import Setup
 
 CHOICES = 4
 """Where more readings than this explain a table, the likeliest are offered."""
+SAME_MM = 2.0
+"""A piece that is read so near to where another one lay may be that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,14 @@ class Nearest:
     misread: dict[str, tuple[Misread, ...]]
 
 
+def _judge(ledger: Ledger, before: Observation | None, setup: Setup) -> Judge:
+    """The game's own judge on a table, with the table `before` it that was ruled on."""
+    return lambda table: ledger.engine.judge(ledger.state, table, before, setup.board)
+
+
 def nearest(ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup) -> Nearest | None:
     """What people are asked where this verdict came of the table; None where nothing near explains it."""
-
-    def judge(table: Observation) -> Verdict:
-        return ledger.engine.judge(ledger.state, table, before, setup.board)
-
-    found = explanations(judge, verdict, seen, before, ledger.colours, setup)
+    found = explanations(_judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup)
     return _asked(ledger, verdict, seen, found, setup)
 
 
@@ -47,11 +50,7 @@ def read_as_before(ledger: Ledger, verdict: Verdict, seen: Observation, before: 
     colours = tuple(dict.fromkeys(was.colour for _, were in there for was in were))
     if not there or not all(were for _, were in there):
         return None
-
-    def judge(table: Observation) -> Verdict:
-        return ledger.engine.judge(ledger.state, table, before, setup.board)
-
-    found = [one for one in explanations(judge, verdict, seen, before, colours, setup) if not came(one.table, before)]
+    found = [one for one in explanations(_judge(ledger, before, setup), verdict, seen, before, colours, setup) if not came(one.table, before)]
     return _asked(ledger, verdict, seen, found, setup)
 
 
@@ -62,12 +61,8 @@ def all_the_same(ledger: Ledger, verdict: Verdict, seen: Observation, setup: Set
     """
     if ledger.standing or not isinstance(verdict, Waiting) or not verdict.differences or verdict.asks is not None:
         return None
-
-    def judge(table: Observation, before: Observation | None = None) -> Verdict:
-        return ledger.engine.judge(ledger.state, table, before, setup.board)
-
-    found = likest(judge, verdict, seen, ledger.colours, setup)
-    if not seen.pieces or rank(judge(found.table, found.table)) < EXPLAINS:
+    found = likest(_judge(ledger, None, setup), verdict, seen, ledger.colours, setup)
+    if not seen.pieces or rank(_judge(ledger, found.table, setup)(found.table)) < EXPLAINS:
         return None
     choice = Choice("Take it as the start all the same", (), holds=True)
     question = Ambiguous(
@@ -80,9 +75,6 @@ def all_the_same(ledger: Ledger, verdict: Verdict, seen: Observation, setup: Set
     )
     return Nearest(question, {choice.label: found.misread})
 
-
-SAME_MM = 2.0
-"""A piece that is read so near to where another one lay may be that one."""
 
 
 def once_more(ledger: Ledger, followed: Followed, seen: Observation, setup: Setup) -> Nearest | None:

@@ -44,6 +44,11 @@ class Solid:
         tip: Array = self.vertices_mm[TIP]
         return tip
 
+    @property
+    def base_mm(self) -> float:
+        """The length of a base edge, mm."""
+        return float(np.linalg.norm(self.vertices_mm[1] - self.vertices_mm[0]))
+
     def footprint_mm(self) -> Array:
         """Contact with the board, (n, 2), counter-clockwise; n is 4 upright, 3 lying, and 0 for a piece in the air."""
         low = self.vertices_mm[self.vertices_mm[:, 2] <= CONTACT_MM, :2]

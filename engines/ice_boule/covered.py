@@ -138,7 +138,7 @@ def _target_of(state: State, before: Observation | None) -> SeenPiece | None:
 
 def _standing_on(target: SeenPiece, pieces: Sequence[SeenPiece], state: State) -> int | None:
     """The one piece that is read upright where the target stood."""
-    reach_mm = float(np.linalg.norm(target.solid.vertices_mm[1] - target.solid.vertices_mm[0])) / 2
+    reach_mm = target.solid.base_mm / 2
     there = [k for k, piece in enumerate(pieces) if piece.colour in state.players and np.hypot(*(piece.base_mm - target.base_mm)) < reach_mm]
     there = [k for k in there if pieces[k].on not in there]
     return there[0] if len(there) == 1 and pieces[there[0]].pose == "upright" else None

@@ -115,16 +115,18 @@ def _judge_void(state: State, player: str) -> Verdict:
         raise InputError(f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}")
     if wrong := violation(state, Void()):
         return refusal(wrong, player, (str(Void()),), {})
+    return target_left(state)
+
+
+def target_left(state: State) -> Accepted:
+    """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
     said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
     return Accepted(code="boule.void", said=said, rests_on="ruling ice_boule.4", player=state.next, moves=(str(Void()),))
 
 
 def _judge_size(state: State, heard: SizeSaid) -> Verdict:
     move = _readable(f"size {heard.player} {heard.size}", "size")
-    if wrong := violation(state, move):
-        return refusal(wrong, heard.player, (str(move),), {})
-    said = f"{heard.player.capitalize()} throws {heard.size} pieces in this end. {turn(play(state, move))}"
-    return Accepted(code="boule.size", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+    return _set_up(state, move, heard.player, "boule.size", f"{heard.player.capitalize()} throws {heard.size} pieces in this end.")
 
 
 def _judge_line(state: State, heard: LineSaid) -> Verdict:
@@ -133,10 +135,7 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
     points = () if heard.line is True else heard.line
     move = _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line") if points else LineMarked()
     assert isinstance(move, Line | LineMarked)
-    if wrong := violation(state, move):
-        return refusal(wrong, heard.player, (str(move),), {})
-    said = f"The starting line is marked. {turn(play(state, move))}"
-    return Accepted(code="boule.line", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+    return _set_up(state, move, heard.player, "boule.line", "The starting line is marked.")
 
 
 def _judge_target(state: State, heard: TargetSaid) -> Verdict:
@@ -150,10 +149,14 @@ def _judge_target(state: State, heard: TargetSaid) -> Verdict:
         return Ambiguous(code="boule.target.unseen", said=said, rests_on=SETUP, player=state.starter, choices=choices, until_moved=True)
     colour = next(colour for colour in COLOURS if colour not in state.players) if heard.target is True else heard.target
     move = _readable(f"target {colour}", "target")
+    return _set_up(state, move, heard.player, "boule.target.unseen", f"The {colour} target stands, and the camera does not see it.")
+
+
+def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verdict:
+    """A move before the first throw of an end, as a player says it; refused where the rules forbid it."""
     if wrong := violation(state, move):
-        return refusal(wrong, heard.player, (str(move),), {})
-    said = f"The {colour} target stands, and the camera does not see it. {turn(play(state, move))}"
-    return Accepted(code="boule.target.unseen", said=said, rests_on=SETUP, player=heard.player, moves=(str(move),))
+        return refusal(wrong, player, (str(move),), {})
+    return Accepted(code=code, said=f"{said} {turn(play(state, move))}", rests_on=SETUP, player=player, moves=(str(move),))
 
 
 def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:

@@ -15,7 +15,7 @@ from engines.errors import AmbiguousMove, InvalidNotation, Violation
 from engines.ice_boule import words
 from engines.ice_boule.changes import compare
 from engines.ice_boule.covered import guessed, never_seen, with_target
-from engines.ice_boule.hearing import unseen_targets
+from engines.ice_boule.hearing import target_left, unseen_targets
 from engines.ice_boule.layout import Layout
 from engines.ice_boule.look import GUESSED_MM, Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
@@ -203,11 +203,9 @@ def _target_gone(state: State, seen: Observation, before: Observation | None, kn
     It may be hidden, and play goes on: then people say how the throw came out.
     """
     outside, were = (sum(piece.colour == state.target for piece in table.off_board) if table else 0 for table in (seen, before))
-    move, rests_on = str(Void()), "ruling ice_boule.4"
     if before and outside > were:
-        said = f"The {state.target} target left the play area. {words.follow(play(state, Void()), state.starter)}"
-        return Accepted(code="boule.void", said=said, rests_on=rests_on, player=state.next, moves=(move,))
-    common: dict[str, Any] = {"code": "boule.target.gone", "said": _unseen(state), "rests_on": rests_on, "player": state.next}
+        return target_left(state)
+    common: dict[str, Any] = {"code": "boule.target.gone", "said": _unseen(state), "rests_on": "ruling ice_boule.4", "player": state.next}
     back = Choice("It is still in play, or is put back", ())
     whole = guessed(state, seen, known)
     if whole is None:

@@ -33,8 +33,7 @@ def hold(pieces: Sequence[SeenPiece], index: int, target: SeenPiece, lowest: boo
 
 def _over(upper: SeenPiece, lower: SeenPiece) -> bool:
     """Do both stand, one over the other?"""
-    edge_mm = float(np.linalg.norm(lower.solid.vertices_mm[1] - lower.solid.vertices_mm[0]))
-    return upper.pose == lower.pose == "upright" and float(np.hypot(*(upper.base_mm - lower.base_mm))) < edge_mm
+    return upper.pose == lower.pose == "upright" and float(np.hypot(*(upper.base_mm - lower.base_mm))) < lower.solid.base_mm
 
 
 def stacked(pieces: Sequence[SeenPiece], target: SeenPiece) -> list[int]:
@@ -79,5 +78,4 @@ def uncovered(seen: Observation, before: Observation, target: SeenPiece, top: Se
 
 def _among(piece: SeenPiece, pieces: Sequence[SeenPiece]) -> bool:
     """Is a piece of this colour seen where this one stood?"""
-    edge_mm = float(np.linalg.norm(piece.solid.vertices_mm[1] - piece.solid.vertices_mm[0]))
-    return any(one.colour == piece.colour and np.hypot(*(one.base_mm - piece.base_mm)) < edge_mm / 2 for one in pieces)
+    return any(one.colour == piece.colour and np.hypot(*(one.base_mm - piece.base_mm)) < piece.solid.base_mm / 2 for one in pieces)

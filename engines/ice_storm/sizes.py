@@ -8,6 +8,7 @@ from typing import Any
 
 from engines.ice_storm.look import Look
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
+from engines.unseen import NOT_SO
 from engines.verdict import Ambiguous, Choice, OutOfSync
 from engines.words import listed
 from table.observation import SURE, SeenPiece
@@ -68,6 +69,6 @@ def exchanged(look: Look) -> OutOfSync | None:
     right = Choice(f"{names} is {wanted}: all lies as it is recorded", (), holds=True)
     asked = f"Is {names} of the size of this game, {wanted}?"
     common: dict[str, Any] = {"code": CODE, "rests_on": ONE_SIZE, "player": player}
-    asks = Ambiguous(said=asked, choices=(right, Choice("Not so: put it right", ())), until_moved=True, **common)
+    asks = Ambiguous(said=asked, choices=(right, NOT_SO), until_moved=True, **common)
     said = "All pieces of a game are of one size. Take away what is of another, and put the right piece there."
     return OutOfSync(said=said, differences=differences, asks=asks, **common)

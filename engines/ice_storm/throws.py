@@ -20,6 +20,7 @@ from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, vio
 from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
 from engines.ice_storm.state import State
 from engines.still import moved
+from engines.unseen import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import cannot_be_read, listed
 from table.clearance import clearance
@@ -132,7 +133,7 @@ def _of_another_size(look: Look, player: str, piece: SeenPiece, wanted: str) -> 
         return refusal(replace(wrong, said=said), player, (str(throw),), evidence, stands(look.state, throw, wrong))
     read += [(f"It is {piece.size}: it is taken away and thrown again{'; ' * bool(said)}{said}", throw) for said, throw in again]
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
-    choices.append(Choice("Not so: put it right", ()))
+    choices.append(NOT_SO)
     said = f"Is {player}'s new piece {wanted} or {piece.size}? All pieces of a game are of one size."
     rests_on = f"{DEPLOYMENT}; {ONE_SIZE}"
     return Ambiguous(code=CODE, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
@@ -177,7 +178,7 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
     choices += _nobody_threw(look) if any(piece.colour == player for piece in lost) else ()
-    choices.append(Choice("Not so: put it right", ()))
+    choices.append(NOT_SO)
     return Ambiguous(code=code, said=said, rests_on=rests_on, player=player, choices=tuple(choices), evidence=evidence)
 
 
@@ -432,7 +433,7 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
     gone = words.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
     choices += [Choice(said, counted(throw)) for said, throw in _another_was_thrown(look, player)]
-    choices += [*earlier, Choice("Not so: put it right", ())]
+    choices += [*earlier, NOT_SO]
     said = f"Was {gone} knocked off the board by a throw of {player}'s that is off the board too?"
     common: dict[str, Any] = {"rests_on": "Deployment; ruling ice_storm.7", "player": player, "evidence": _evidence(look)}
     return Ambiguous(code="storm.unseen", said=said, choices=tuple(choices), until_moved=True, **common)
@@ -459,7 +460,7 @@ def whose_throw(look: Look, choices: list[Choice]) -> Ambiguous | None:
     if not choices:
         return None
     common: dict[str, Any] = {"code": "storm.unseen", "rests_on": DEPLOYMENT, "player": look.state.next or look.state.attacker}
-    every = (*choices, Choice("Not so: put it right", ()))
+    every = (*choices, NOT_SO)
     return Ambiguous(said="Did a throw do that which is off the board?", choices=every, until_moved=True, **common)
 
 

@@ -16,7 +16,7 @@ from engines.icebreaker.moves import Move, parse_move
 from engines.icebreaker.rules import MOVES, RULES, STUCK, legal_moves, outcome, passes, play, start, turn, violation, went
 from engines.icebreaker.state import SHIPS, State, fresh
 from engines.icebreaker.unseen import ask_unseen, ships
-from engines.unseen import mostly_seen, what_is_true
+from engines.unseen import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
 from engines.words import listed
 from table.boards import Board, Hex
@@ -103,7 +103,7 @@ def _ask_begun(state: State, found: Look, wrong: Difference) -> Ambiguous | None
         return None
     said = "Was the board set up, and has play begun?"
     begun = [Choice(", then ".join(map(str, way)), tuple(map(str, way))) for way in ways]
-    choices = (*begun, Choice("Not so: put it right", ()))
+    choices = (*begun, NOT_SO)
     return Ambiguous(code=START, said=said, rests_on=RULES, player=state.next, choices=choices, until_moved=True)
 
 

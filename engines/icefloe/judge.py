@@ -18,7 +18,7 @@ from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
 from engines.icefloe.words import after_move, capital, removed, turn
-from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
+from engines.unseen import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
 from engines.words import cannot_be_read, inside, listed
 from table.boards import Board as TableBoard
@@ -278,7 +278,7 @@ def _ask_two(look: Look, changes: _Changes) -> Ambiguous | None:
     if not ways:
         return None
     said = "Two things were done, one after the other. Is that so?"
-    choices = (*ways, Choice("Not so: put it right", ()))
+    choices = (*ways, NOT_SO)
     return Ambiguous(code="icefloe.two", said=said, rests_on=MOVING, player=look.state.next, choices=choices, until_moved=True)
 
 

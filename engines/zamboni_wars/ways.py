@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from engines.unseen import mostly_seen, what_is_true
+from engines.unseen import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Ambiguous, Choice
 from engines.words import inside, listed
 from engines.zamboni_wars.driving import reachable
@@ -148,7 +148,7 @@ def _happened(state: State, move: Move) -> str:
 def ask_doubted(found: AsTheyLay) -> Ambiguous:
     """Are nests that nobody had a reason to touch as they were, though they seem to be otherwise?"""
     said = f"Not surely read: {listed(map(_seems, found.doubted))}. What is true?"
-    choices = (Choice("It is as it was", (), holds=True), Choice("Not so: put it right", ()))
+    choices = (Choice("It is as it was", (), holds=True), NOT_SO)
     return Ambiguous(code="zamboni.doubt", said=said, rests_on=FIRING, choices=choices, until_moved=True, table=found.as_said())
 
 

@@ -67,7 +67,7 @@ def _cut(view: FlatView, photo: Photo, layout: Layout, arms: NDArray[np.uint8], 
     corners = np.array([view.pixels(cast_down(place.piece.solid.vertices_mm, eye)) for place in layout.placed]).reshape(-1, 5, 2)
     pose = np.array([POSES.index(place.pose) for place in layout.placed], int)
     colour = np.array([COLOURS.index(place.piece.colour) for place in layout.placed], int)
-    base = np.array([np.linalg.norm(place.piece.solid.vertices_mm[1] - place.piece.solid.vertices_mm[0]) for place in layout.placed]) / view.step_mm
+    base = np.array([place.piece.solid.base_mm for place in layout.placed]) / view.step_mm
     counters = layout.slabs if photo.setup.game.counters is not None else ()
     rims = np.array([disc_px(slab, lambda points: view.pixels(cast_down(points, eye))) for slab in counters]).reshape(-1, 3)
     code = view.code

@@ -93,7 +93,7 @@ def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> At
     seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
     orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
     off = min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders) / guess.size.base_mm
-    same_size = abs(np.linalg.norm(true[0].vertices_mm[1] - true[0].vertices_mm[0]) / guess.size.base_mm - 1) < 0.02
+    same_size = abs(true[0].base_mm / guess.size.base_mm - 1) < 0.02
     if not same_size or off > WRONG_BASES:
         return Attempt(solid, guess.pose, False)
     return Attempt(solid, guess.pose, True) if off < RIGHT_BASES else None

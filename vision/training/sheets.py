@@ -203,7 +203,7 @@ class Table:
             np.array([self._pixels(one[0].solid.vertices_mm) for one in seen]).reshape(-1, 5, 2),
             np.array([one[1] for one in seen], int),
             np.array([COLOURS.index(one[0].colour) for one in seen], int),
-            np.array([np.linalg.norm(one[0].solid.vertices_mm[1] - one[0].solid.vertices_mm[0]) / self.step_mm for one in seen]),
+            np.array([one[0].solid.base_mm / self.step_mm for one in seen]),
             discs,
             np.stack([self._piece_mask(self._pieces()), self._arm_mask()]),
         )
