@@ -400,7 +400,7 @@ class Referee:
         self._tell(status_after(verdict), self._said)
 
     def _ask_in_time(self, frame: Frame, settled: Observation, ledger: Ledger) -> None:
-        """Speak of a table that can be taken as nothing, and ask what the verdict at hand asks, where the table stays so."""
+        """Put a table that matches nothing on record, and ask what the verdict at hand asks, once it has stayed so for long enough."""
         if self._no_hand:
             return
         if (wrong := self._amiss) is not None and self._patience.rests_ms(frame.at_ms) >= (STAYS_MS if half_done(wrong) else SOON_MS):

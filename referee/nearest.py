@@ -1,4 +1,4 @@
-"""What people are asked about a table that can be taken as nothing: what it would be if a piece was read wrongly."""
+"""What people are asked about a table that matches nothing: would it match if a piece had been misread?"""
 
 from __future__ import annotations
 

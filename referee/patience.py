@@ -7,7 +7,7 @@ from dataclasses import replace
 from engines.verdict import Ambiguous, Unsettled, Verdict
 
 SOON_MS = 1000
-"""A table that can be taken as nothing is spoken of after so long: within two seconds of its coming to rest."""
+"""A table that matches neither the record nor a legal move is put on record after so long: within two seconds of rest."""
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
 SET_UP_MS = 20_000

@@ -1,4 +1,4 @@
-"""A table that rests and can be taken as nothing: a record, a sentence and the nearest explanation, in every game."""
+"""A table at rest that matches nothing gets a record, a sentence and the nearest explanation, in every game."""
 
 from __future__ import annotations
 
