@@ -205,10 +205,23 @@ class FuzzedStorm:
         """Of a table that people put right: is it as it is recorded?"""
         if state.round_over or state.thrown == 0:
             return NOTHING if not table.things else Truth("half")
+        if state.void and "thrown" not in table.things:
+            return self._void_truth(state, table)
         found = Counter((one.colour, self._reads(one)) for one in table.things.values())
         there = Counter((piece.colour, piece.place) for piece in state.pieces)
         sizes = all(one.size == SIZE for one in table.things.values())
         return NOTHING if found == there and sizes else Truth("amiss")
+
+    def _void_truth(self, state: State, table: Table) -> Truth:
+        """What a throw with a low hand moved, once its piece is picked up."""
+        lie = {name: self._reads(one) for name, one in table.things.items()}
+        changes = tuple(
+            Change(piece.name, lie.get(piece.name))
+            for piece in state.pieces
+            if lie.get(piece.name) != piece.place
+        )
+        void = Void(str(state.next), changes)
+        return self._told(state, table, void).truth if changes else NOTHING
 
     def _reads(self, one: Thing) -> Place | None:
         """How it lies; None off the board, or partly off, or where that is too close to call."""
@@ -325,9 +338,13 @@ class FuzzedStorm:
         if table.things and chance.random() < 0.5:
             table, changes = self._knocks(table, chance)
         piece = self._rest(str(state.next), table, chance)
-        return piece and self._told(
-            state, table.with_thing("thrown", piece), Void(str(state.next), changes)
-        )
+        if piece is None:
+            return None
+        lies, void = table.with_thing("thrown", piece), Void(str(state.next), changes)
+        if any(change.name.startswith(void.player) for change in changes):
+            # Which of the player's pieces was thrown shows once it is picked up.
+            return Deed("", lies, Truth("half"), then=self._told(state, table, void))
+        return self._told(state, lies, void)
 
     def _out_of_turn(self, state: State, table: Table, chance: Random) -> Deed | None:
         """Another player throws, and perhaps moves something."""

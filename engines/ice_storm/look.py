@@ -285,6 +285,12 @@ class Look:
         return [was for was in self._were if id(was) not in alive]
 
     @property
+    def still_lying(self) -> list[SeenPiece]:
+        """What lay on the board before, is none of the state's pieces and has not been taken away yet."""
+        on_board = {id(piece) for piece in self._on_board}
+        return [piece for piece in self.there if id(piece) not in on_board and self.touches(piece).on_board]
+
+    @property
     def _were(self) -> list[SeenPiece]:
         """What surely lay there before, or nearly so."""
         return [was for was in self._ruled if not _ghost(was)]

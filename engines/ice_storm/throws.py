@@ -69,14 +69,30 @@ def _judge_void(look: Look, player: str) -> Verdict:
     """A hand was too low before its throw was ruled: what lies there now is that throw, void, and what it moved."""
     if (unread := unclear(look)) is not None:
         return unread
+    said = f"{player.capitalize()}'s throw is void: pick the piece up and throw again."
+    common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
+    if any(piece.colour == player for piece in look.new) and any(piece.colour == player for piece in (*look.moved, *look.gone)):
+        return _one_of_them(look, common | {"said": said})
     if look.new or look.gone or look.elsewhere or look.came_out[player]:
         throw = Throw(player, None, next(_changes(look))[1])
         return rule(look, throw, _evidence(look, *look.new[:1]))
-    said = f"{player.capitalize()}'s throw is void: pick the piece up and throw again."
     asked = f"Has {player} picked up the piece that was thrown with a low hand?"
-    common: dict[str, Any] = {"code": "storm.throw.low", "rests_on": LOW_HAND, "player": player}
     choices = (Choice(f"Yes: {player} throws again", (str(Void(player)),)), Choice("No: it is not thrown yet", ()))
     return Waiting(said=said, asks=Ambiguous(said=asked, choices=choices, until_moved=True, **common), **common)
+
+
+def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
+    """Which of several pieces of one colour was thrown shows once it is picked up; as many as recorded may be one moved far, or one knocked off."""
+    settled = replace(look, nobody_threw=True)
+    if settled.new:
+        return Waiting(**common)
+    player, lost = common["player"], words.named(piece for piece in look.gone if piece.colour == common["player"])
+    choices = [Choice("The thrown piece still lies there: it is picked up", ())]
+    for doubt, changes in _changes(settled):
+        text = "; ".join(filter(None, (f"The thrown piece is picked up; {lost} was moved", doubt)))
+        choices.append(Choice(text, (str(Void(player, changes)),)))
+    said = f"Has {player} picked up the piece that was thrown with a low hand, and was {lost} moved?"
+    return Ambiguous(**common | {"said": said}, choices=tuple(choices), evidence=_evidence(look), until_moved=True)
 
 
 def _before_the_round(look: Look, player: str) -> Verdict:
@@ -397,6 +413,8 @@ def _nothing_new(look: Look, player: str) -> Verdict:
             return rule(look, throws[0][1], _evidence(look))
         read = [(f"{player.capitalize()}'s piece lies off the board{'; ' * bool(said)}{said}", throw) for said, throw in throws]
         return _decide(look, player, [*read, *leaning], lost, _evidence(look))
+    if (other := _other_was_thrown(look, player)) is not None:
+        return other
     if look.gone or look.elsewhere:
         return unclear(look) or _by_a_throw_that_nobody_sees(look, player)
     if len(look.out) == 1 and look.out[0].colour_probability < SURELY_ANOTHERS:
@@ -414,6 +432,24 @@ def _stray(look: Look, colour: str, player: str) -> Ambiguous:
     said = f"Is the piece beside the board {player} or {colour}? It is {player}'s throw."
     choices = (Choice(f"It is {player}: the throw is off the board", (str(Throw(player, None)),)), Choice(f"It is {colour}: nobody threw it", ()))
     return Ambiguous(code="storm.colour", said=said, rests_on=DEPLOYMENT, player=player, choices=choices, evidence=_evidence(look))
+
+
+def _other_was_thrown(look: Look, player: str) -> Ambiguous | None:
+    """After a void throw the piece that is on record as moved is picked up, and the one taken for the thrown one still lies there."""
+    lost = [piece for piece in look.gone if piece.colour == player]
+    lying = [piece for piece in look.still_lying if piece.colour == player]
+    if len(lost) != 1 or len(lying) != 1 or unclear(look) is not None:
+        return None
+    name, place = lost[0].name, look.touches(lying[0]).place
+    assert place is not None, "it lies on the board"
+    choices = []
+    for rest, (said, changes) in product(_lies(place), _changes(look)):
+        text = "; ".join(filter(None, (f"The thrown piece is picked up; {name} {rest.said}", said)))
+        lies = tuple(Change(name, rest.place) if change.name == name else change for change in changes)
+        choices.append(Choice(text, (str(Void(player, lies)),)))
+    said = f"Was the piece that is picked up {player}'s void throw?"
+    common: dict[str, Any] = {"rests_on": LOW_HAND, "player": player, "evidence": _evidence(look)}
+    return Ambiguous(code="storm.throw.low", said=said, choices=(*choices, NOT_SO), until_moved=True, **common)
 
 
 def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
+from referee.command import Answer
 
 
 def test_throws_that_count_and_throws_that_do_not(film, tables):
@@ -135,6 +136,51 @@ def test_a_low_hand_is_called_before_its_throw_was_ruled_and_the_throw_does_not_
         ("refused", "storm.throw.low", "green"),
         ("accepted", "storm.throw", "green"),
     ]
+    assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
+
+
+def test_which_of_two_pieces_was_thrown_with_a_low_hand_shows_once_one_is_picked_up(film, tables):
+    """The thrown piece came to rest near where the own one lay that it knocked far away."""
+    table = tables.Table(np.random.default_rng(5))
+    film = film("ice_storm", ("green", "black", "red"), table.board)
+    thrown_by_all(film, table, "green", "black", "red")
+    film.say(player="green", low=True)
+    was = table.pieces.pop("green1")
+    table.pieces["green1"] = far_from(table, was, "green")
+    low = table.thrown("green", about=(was.x_mm, was.y_mm))
+    film.show(table.seen(low.piece()))
+    film.show(table.seen())
+    film.show(table.seen())
+    film.referee()
+    question = film.session.view()["question"]
+    assert [choice["moves"] for choice in question["choices"]] == [[], [f"void green: green1 {table.pieces['green1'].place}"]]
+    film.session.command(Answer(question=question["seq"], label=question["choices"][1]["label"]))
+    film.show(table.seen())
+    table.pieces["green2"] = table.thrown("green", 60, 340)
+    film.show(table.seen())
+    assert film.referee()[-1][:3] == ("accepted", "storm.throw", "green")
+    assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
+
+
+def test_the_other_of_two_pieces_is_picked_up_after_a_ruled_throw_was_void(film, tables):
+    """The throw was ruled with its pieces taken for each other; the one that is on record as moved was thrown."""
+    table = tables.Table(np.random.default_rng(5))
+    film = film("ice_storm", ("green", "black", "red"), table.board)
+    thrown_by_all(film, table, "green", "black", "red")
+    was = table.pieces.pop("green1")
+    table.pieces["green1"] = far_from(table, was, "green")
+    low = table.thrown("green", about=(was.x_mm, was.y_mm))
+    film.show(table.seen(low.piece()))
+    film.say(player="green", low=True)
+    film.show(table.seen())
+    film.show(table.seen())
+    film.referee()
+    question = film.session.view()["question"]
+    taken = next(choice for choice in question["choices"] if choice["moves"] == [f"void green: green1 {table.pieces['green1'].place}"])
+    film.session.command(Answer(question=question["seq"], label=taken["label"]))
+    table.pieces["green2"] = table.thrown("green", 60, 340)
+    film.show(table.seen())
+    assert film.referee()[-1][:3] == ("accepted", "storm.throw", "green")
     assert places(film) == {name: str(piece.place) for name, piece in table.pieces.items()}
 
 
