@@ -157,7 +157,7 @@ class FuzzedBoule:
             "board not cleared": self._not_cleared,
             "two targets": self._two_targets,
             "target in a player's colour": self._own_target,
-            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING),
+            "nothing": lambda _state, table, _chance: Deed("", table, NOTHING, compared=True),
         }
 
     def _word(self, state: State, table: Table, chance: Random) -> Deed:
@@ -467,7 +467,7 @@ class FuzzedBoule:
 
     def _carried(self, state: State, table: Table, chance: Random) -> Deed | None:
         moved = self._pushed(table, chance.choice(list(table.things)), chance)
-        return moved and Deed("", moved, self.truth(state, moved))
+        return moved and Deed("", moved, self.truth(state, moved), compared=True)
 
     def _knocked_off(self, _state: State, table: Table, chance: Random) -> Deed | None:
         below = {one.on for one in table.things.values()}
@@ -575,7 +575,7 @@ class FuzzedBoule:
             return table.with_thing(name, replace(table.things[name], pose="upright"))
         if "Take it away" in told and "extra" in table.things:
             return table.without("extra")
-        words = ("ake", "ut it back", "ut it right", "ut the pieces back", "show")
+        words = ("ake", "ut it back", "ut it right", "ut the pieces back", "show", "cannot be seen")
         if any(word in told for word in words) or type(verdict).__name__ == "Refused":
             return Table() if state.target is None else old
         return None

@@ -90,7 +90,7 @@ def do_deed(
             f"{effect}, hand in between",
             replace(deed, table=replace(deed.table, hand=True)),
         )
-    return replace(deed, effect=effect, compared=bool(deed.table.off))
+    return replace(deed, effect=effect, compared=deed.compared or bool(deed.table.off))
 
 
 @dataclass(frozen=True, slots=True)

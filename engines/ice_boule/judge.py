@@ -223,7 +223,8 @@ def _never_seen(state: State, seen: Observation, before: Observation | None, ask
     known = before and never_seen(state, before)
     verdict = _judge_throw(look(state, never_seen(state, seen), known))
     if isinstance(verdict, Refused | CannotSee) or (isinstance(verdict, Waiting) and (known or not any(state.thrown))):
-        return replace(verdict, evidence={})
+        unseen = isinstance(verdict, Waiting) and known is None
+        return replace(verdict, evidence={}, said=f"{asked.said} {verdict.said}" if unseen else verdict.said)
     standing = sum(lie.on_target for lie in state.layout.lies)
     orders = [choice for choice in _in_play(state, verdict) if sum(lie.on_target for lie in _thrown(choice).layout.lies) >= standing]
     throws = [_thrown(choice) for choice in orders if _thrown(choice).lie]

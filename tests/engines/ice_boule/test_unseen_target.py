@@ -44,6 +44,12 @@ def test_its_colour_may_be_said_at_once():
     assert hear(play(state, parse_move("target green")), {"player": "blue", "target": True}).code == "boule.target.time"
 
 
+def test_after_a_restart_it_is_said_that_the_target_is_not_seen():
+    waits = judge(begun().state, Tables.seen(), None)
+    assert isinstance(waits, Waiting)
+    assert waits.said.startswith("The green target cannot be seen in the play area. ")
+
+
 @pytest.mark.parametrize("pieces", [1, 2])
 def test_throws_beside_a_target_that_is_not_seen_are_not_taken_for_a_table_to_be_cleared(pieces):
     lying = [Tables.piece("blue", 100.0 * k, 40.0) for k in range(pieces)]
@@ -62,9 +68,10 @@ def test_the_last_target_is_the_first_choice():
 
 
 def test_nobody_is_asked_about_it_before_something_is_thrown():
-    game = begun()
-    assert game.see().said == "Blue throws next."
-    assert game.see().as_recorded
+    waits = begun().see()
+    assert waits.said == "The green target cannot be seen in the play area. Blue throws next."
+    assert waits.as_recorded
+    assert waits.asks is None
 
 
 def test_people_say_how_a_throw_came_out():
