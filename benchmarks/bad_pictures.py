@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from simulation.generate.cases import resized
 from table.observation import Camera
-from table.setup import Lens, Marker, Setup
 from table.solids import Array
-from vision.camera import on_plane, project
-from vision.frame import Image, swapped
-from vision.light import Light, linear
-from vision.scene_cases import resized
+from table.table_config import Lens, Marker, Setup
+from vision.cameras.frame import Image, swapped
+from vision.geometry.camera_model import on_plane, project
+from vision.geometry.srgb import Light, linear
 
 
 @dataclass(frozen=True, slots=True, eq=False)

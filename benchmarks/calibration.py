@@ -20,12 +20,12 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.first_lens import first_lens_text
-from calibration.lens_fit import Calibrated, calibrate_lens
-from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
-from calibration.lens_solve import parameters_of
-from calibration.lens_views import View
+from calibration.lens.fit import Calibrated, calibrate_lens
+from calibration.lens.models import parameters_of
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view, simulated_views
+from calibration.lens.views import View
 from table.errors import InputError
-from table.setup import Lens
+from table.table_config import Lens
 
 MARK = "<!-- `make bench-calibration` writes what follows -->\n"
 NOISE_PX = (0.05, 0.2)

@@ -18,14 +18,14 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH
 from benchmarks.bad_pictures import KINDS, Taken, off_mm
+from simulation.generate.cases import random_case
+from simulation.generate.tables import KINDS as GAMES
+from simulation.render.renderer import Renderer
 from table.observation import Camera
-from table.setup import load_table
-from vision.camera import on_plane, place_covariances, project
-from vision.cameras.files import read_image
-from vision.fiducials import SURE_MM, locate
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.scene_tables import KINDS as GAMES
+from table.table_config import load_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import on_plane, place_covariances, project
+from vision.localization.fiducials import SURE_MM, locate
 
 DRAWN_SEED, EVERY = 420000, 2
 """Drawn tables begin here; of the photographs left for this every second one is taken."""

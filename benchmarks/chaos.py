@@ -30,13 +30,13 @@ from benchmarks.accuracy import ROOT, commit
 from benchmarks.full_disk import DISK_MB, can_mount, write_on_full_disk
 from benchmarks.kill import MOMENT_S, live_and_die
 from benchmarks.playing import GAMES, Eyes, Game, Seeing, play, seeing_faults
-from referee.session import Session
+from referee.sessions.session import Session
+from simulation.render.scene import Scene
 from table.observation import Camera
-from table.setup import Setup
-from vision.cameras import CameraPort
-from vision.frame import Frame
-from vision.scene import Scene
-from webui.serve import listen, serving
+from table.table_config import Setup
+from vision.cameras.base import CameraPort
+from vision.cameras.frame import Frame
+from webui.server import listen, serving
 
 PAGE = ROOT / "docs" / "CHAOS.md"
 LIVES, REQUESTS, FILES, HALVES, PAGES, FULL = 200, 20_000, 5000, 300, 100, 200

@@ -14,13 +14,13 @@ import cv2
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from calibration.check import fiducial_residuals, larger_than_predicted, look
-from calibration.check_errors import EDGE_PX, Errors, edge_px, radius_95
+from calibration.quality.check import fiducial_residuals, larger_than_predicted, look
+from calibration.quality.error_model import EDGE_PX, Errors, edge_px, radius_95
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.errors import InputError
 from table.solids import Array
-from vision.hypothesis import Hypothesis
-from vision.render import Renderer
-from vision.scene_cases import random_case
+from vision.geometry.piece_pose import Hypothesis
 
 BEGIN, END = "<!-- check: `make bench-calibration` writes what follows -->\n", "<!-- check end -->\n"
 FIRST_SEED = 73000

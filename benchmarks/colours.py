@@ -21,17 +21,17 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.accuracy import ROOT, commit
 from calibration.colours import by_palette, close_pairs, in_order, learn, learned_setup, shown_pieces
+from simulation.generate.cases import random_case
+from simulation.generate.layouts import random_layout
+from simulation.generate.tables import COLOURS_IN_PLAY
+from simulation.render.renderer import Renderer
+from simulation.render.scene import ALBEDO, Scene, ScenePiece, Stage
 from table.errors import InputError
 from table.observation import SURE, Camera, Observation
-from table.setup import Setup
 from table.solids import Array, lying, upright
-from vision.frame import Frame, Image
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
 from vision.observe import observe
-from vision.render import Renderer
-from vision.scene import ALBEDO, Scene, ScenePiece, Stage
-from vision.scene_cases import random_case
-from vision.scene_layouts import random_layout
-from vision.scene_tables import COLOURS_IN_PLAY
 
 BEGIN, END = "<!-- colours: `make bench-calibration` writes what follows -->\n", "<!-- colours end -->\n"
 FIRST_SEED = 71000

@@ -13,19 +13,19 @@ import msgspec
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from referee.simulated_tables import WIDTH_PX, game_table
-from referee.simulated_zamboni import ZamboniPlay
+from simulation.players.zamboni_wars import ZamboniPlay
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Rgb, Scene, SceneDie, ScenePiece
+from simulation.tables import WIDTH_PX, game_table
 from table.observation import Camera, Observation
-from table.setup import DiceCorner, Setup
-from vision.dice import Die, NoDie, read_dice
-from vision.fiducials import locate
-from vision.frame import Frame
+from table.table_config import DiceCorner, Setup
+from vision.cameras.frame import Frame
+from vision.dice.reader import Die, NoDie, read_dice
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
 from vision.observe import observe
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Rgb, Scene, SceneDie, ScenePiece
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
 
 DICE: tuple[tuple[Rgb, Rgb], ...] = (
     ((0.75, 0.74, 0.70), (0.02, 0.02, 0.02)),
@@ -138,7 +138,7 @@ def _said(read: Die | NoDie, top: int) -> str:
 
 TEXT = """# Dice read by the camera
 
-Measured {date} (commit {commit}); `make bench-dice` writes this page. **Nothing here is a photograph**: `vision/scene_dice.py` draws dice of nine
+Measured {date} (commit {commit}); `make bench-dice` writes this page. **Nothing here is a photograph**: `simulation/render/dice.py` draws dice of nine
 colours, with edges of 12 to 19 mm, rounded, more or less glossy, with small and large pips near and far from the middle, on {tables} tables
 under other lamps, before a camera of {width} pixels a row, tilted by up to 35°. One that is cocked leans by 10 to 45°. Real dice have not been
 tried: until they have, look at what the panel says of every roll.

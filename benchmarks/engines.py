@@ -19,8 +19,8 @@ from typing import Any
 import click
 
 from engines import GAMES, Rules
-from engines.icebreaker.search import SearchPlayer
-from engines.players import GreedyPlayer, Player, RandomPlayer, playout
+from simulation.players.alphabeta import SearchPlayer
+from simulation.players.policies import GreedyPlayer, Player, RandomPlayer, playout
 
 ROOT = Path(__file__).parents[1]
 STARTS: list[tuple[str, str, dict[str, str]]] = [

@@ -22,20 +22,20 @@ import click
 import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
-from referee.command import Declare, NextGame
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage
-from table.setup import Setup
+from referee.live.referee import Referee
+from referee.sessions.commands import Declare, NextGame
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.generate.cases import resized
+from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.solids import lying, upright
-from vision.frame import Frame, Image
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import resized
-from vision.watch import Watch
-from webui.stream import Bulletin, Listener, Streams, follow
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
+from vision.change_gate import Watch
+from webui.api.events import Bulletin, Listener, Streams, follow
 
 MARK, NEXT_MARK = "<!-- `make bench-evening` writes what follows -->\n", "<!-- `make bench-kill` writes what follows -->\n"
 WIDTH_PX, PERIOD_MS = 1640, 2000

@@ -24,20 +24,20 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH, ROOT, commit, load_scoring
 from benchmarks.sequences import GAMES
-from referee.commands_referee import verdict_document
-from referee.inputs import read_inputs
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import as_played, opening
-from referee.session import Session
+from cli.referee import verdict_document
+from referee.live.recorded_inputs import read_inputs
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening
 from table.clearance import clearance
 from table.observation import Observation, SeenPiece, Unusable
-from table.setup import Setup, load_table
 from table.solids import lying, upright
-from vision.cameras import open_camera
-from vision.cameras.files import read_image
-from vision.frame import Frame
-from vision.watch import Watch
+from table.table_config import Setup, load_table
+from vision.cameras.base import open_camera
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import Watch
 
 PAGE = ROOT / "docs" / "FAULTS.md"
 Reading = Observation | Unusable

@@ -8,11 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
-from referee.events import Noted, SessionStarted
-from referee.live import LiveState
-from referee.log import Log
-from referee.patient_session import PatientSession
-from referee.session import Session
+from referee.live.patient_session import PatientSession
+from referee.sessions.event_store import Log
+from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.status import LiveState
 
 ROOT = Path(__file__).parents[1]
 DISK_MB = 8

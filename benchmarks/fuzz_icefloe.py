@@ -21,8 +21,8 @@ from benchmarks.fuzz_table import (
 )
 from benchmarks.fuzzing import NOTHING, Deed, Truth, as_told
 from engines import icefloe as engine
+from engines.icefloe.announcements import saying
 from engines.icefloe.board import LETTERS, PLACES, SLIDES
-from engines.icefloe.hearing import saying
 from engines.icefloe.moves import (
     Done,
     Finding,

@@ -20,12 +20,12 @@ from engines.ice_storm.place import Place, readings
 from engines.ice_storm.state import State
 from engines.ice_storm.touches import touches
 from engines.verdict import Verdict
+from simulation.generate.rest_poses import leaning_on
 from table.boards import Chessboard
 from table.clearance import is_free
 from table.observation import Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.scene_poses import leaning_on
 
 SIZE = "medium"
 APART_MM = 4.0

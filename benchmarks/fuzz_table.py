@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from benchmarks.misreading import SIGMAS
+from simulation.render.scene import look_at
 from table.observation import Camera, Observation, SeenCounter, SeenDie, SeenPiece
 from table.pieces import PieceSet
 from table.solids import Pose, Solid, leaning, lying, on_top, upright
-from vision.scene import look_at
 
 COUNTER_MM, DIE_MM = 0.5, 0.5
 """How well counters and dice are read, 1 sigma."""

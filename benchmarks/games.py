@@ -19,9 +19,9 @@ import msgspec
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Game, play
-from referee.simulated_games import MISTAKES
-from referee.simulated_tables import WIDTH_PX
-from table.documents import write_whole
+from simulation.players.driver import MISTAKES
+from simulation.tables import WIDTH_PX
+from table.files import write_whole
 
 TEXT = """# Whole games, simulated
 

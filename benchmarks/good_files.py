@@ -11,19 +11,19 @@ from typing import Any
 import cv2
 import numpy as np
 
-from referee.events import Answered, Appealed, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted
-from referee.exchange import export_session
-from referee.log import Log, LogReader
-from referee.simulated_table import demo_place, demo_setup, demo_stage
-from table.documents import write_whole
-from table.setup import Setup, save_table
+from referee.sessions.archive import export_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Answered, Appealed, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted
+from simulation.generate.cases import resized
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
+from table.files import write_whole
 from table.solids import lying, upright
-from vision.cameras.files import encode_jpeg
-from vision.frame import Image, swapped
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
-from vision.scene_cases import resized
-from webui.codes import Codes
+from table.table_config import Setup, save_table
+from vision.cameras.frame import Image, swapped
+from vision.cameras.image_files import encode_jpeg
+from webui.security.codes import Codes
 
 WIDTH_PX = 800
 FRAMES_MS = (0, 250, 500)

@@ -25,29 +25,29 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from engines import GAMES, ice_boule
-from engines.players import RandomPlayer, playout
-from hardware.fake_serial import Firmware, SerialDouble, WledFirmware
-from hardware.power import limit
-from hardware.rig import Rig
-from hardware.scenes import Mark, Scene
-from hardware.serial_port import open_port
-from hardware.strip import Strip
-from hardware.wled import WledStrip, adalight
-from hardware.worker import Shown
-from referee.companion import Companion
-from referee.events import Record, Ruled, SessionStarted
-from referee.lamps import scene_of
-from referee.ledger import Ledger
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import demo_setup
+from hardware.backends.led_power import limit
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledStrip, adalight
+from hardware.cues import Mark, Scene
+from hardware.factory import Rig
+from hardware.lamp_thread import Shown
+from hardware.testing.fake_serial import Firmware, SerialDouble, WledFirmware
+from referee.devices.controller import Companion
+from referee.live.referee import Referee
+from referee.presentation.lamp_cues import scene_of
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import Ledger
+from simulation.players.ice_boule_table import demo_setup
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
-from table.setup import Setup
 from table.solids import Pose, Solid, lying, upright
-from vision.frame import Frame
+from table.table_config import Setup
+from vision.cameras.frame import Frame
 
 MARK = "<!-- `make bench-hardware` writes what follows -->\n"
 LEDS, BAUD = 300, 1_000_000

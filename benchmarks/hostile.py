@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote_to_bytes, urlencode
 
 from flask import Flask
 
-from webui.access import Visitor
+from webui.security.permissions import Visitor
 
 METHODS = (
     "GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "FOO", "get",

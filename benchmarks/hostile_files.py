@@ -39,10 +39,10 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from referee.cli import COMMANDS
-from referee.cli import main as rinkside
+from cli.main import COMMANDS
+from cli.main import main as rinkside
 from table.errors import InputError
-from webui.codes import Codes
+from webui.security.codes import Codes
 
 MOST_CPU_S, PATIENCE_S, MOST_BYTES, MOST_SAID = 10.0, 60.0, 600 << 20, 500
 """Of processor time; of time in all, after which a command waits for something that does not come; of memory; characters of a refusal."""

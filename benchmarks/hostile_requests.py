@@ -24,22 +24,22 @@ from flask import Flask
 import engines
 from benchmarks import pages
 from benchmarks.hostile import Hostile, hostile_requests
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.loop import Referee
-from referee.preparing import Preparing
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.simulated_table import demo_setup
-from referee.story import Stories
-from vision.cameras import open_camera
-from vision.watch import Watch
+from calibration.progress import CornersGuide, LensGuide
+from calibration.wizard import Preparing
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import Ruler
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from simulation.players.ice_boule_table import demo_setup
+from vision.cameras.base import open_camera
+from vision.change_gate import Watch
 from webui import create_app, create_corners_app, create_later_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.serve import listen, serving
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
 COUNT, CLIENTS, PATIENCE_S = 20_000, 6, 60.0
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

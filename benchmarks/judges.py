@@ -19,7 +19,7 @@ from benchmarks.accuracy import ROOT, commit
 from benchmarks.games import noted
 from benchmarks.misreading import ALL
 from benchmarks.playing import GAMES, PERIOD_MS, STUCK, Deed, Game, play, seeing_faults
-from referee.simulated_games import MISTAKES
+from simulation.players.driver import MISTAKES
 
 PAGE = ROOT / "docs" / "JUDGES.md"
 WIDTH_PX = 320

@@ -27,12 +27,12 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.command import NextGame, Undo
-from referee.events import Record, Ruled, SessionStarted
-from referee.ledger import apply, begin
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.commands import NextGame, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import apply, begin
+from simulation.players.policies import RandomPlayer
 
 MARK = "<!-- `make bench-kill` writes what follows -->\n"
 GAME, PLAYERS = GAMES["ice_boule"], ("blue", "yellow", "red")

@@ -28,28 +28,28 @@ import numpy as np
 
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.sequences import GAMES
-from referee.command import Command
-from referee.events import Record
-from referee.ledger import Ledger
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.settle import HOLD_MS
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import game_table, seat
-from referee.simulation import Players as BoulePlayers
+from referee.live.referee import Referee
+from referee.live.stability import HOLD_MS
+from referee.sessions.commands import Command
+from referee.sessions.event_store import Log
+from referee.sessions.events import Record
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.sessions.state import Ledger
+from simulation.generate.cases import resized
+from simulation.players.ice_boule import Players as BoulePlayers
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
+from simulation.tables import game_table, seat
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras.files import decode_image, encode_jpeg
+from table.table_config import Setup
+from vision.cameras.frame import Frame, Image
+from vision.cameras.image_files import decode_image, encode_jpeg
 from vision.cameras.live import LiveCamera, Picture, epoch_ms
-from vision.frame import Frame, Image
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import resized
-from vision.watch import Watch
+from vision.change_gate import Watch
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 WIDTH_PX, PERIOD_MS, CORES = 1640, 100, 2
 SEEDS = {"ice_boule": 1, "ice_storm": 2, "zamboni_wars": 4, "icebreaker": 2, "icefloe": 11}

@@ -17,16 +17,16 @@ import numpy as np
 
 from benchmarks.faults import FAULTS, SAME_MM, STILL_MM, Blank, Film, Reading
 from benchmarks.sequences import GAMES
-from referee.command import Answer, Declare
-from referee.events import Asked
-from referee.inputs import Input, read_inputs
-from referee.log import Log
-from referee.loop import Referee
-from referee.misread import KEY, kind_of, read_misread
-from referee.opening import opening
-from referee.session import Session
+from referee.live.recorded_inputs import Input, read_inputs
+from referee.live.referee import Referee
+from referee.sessions.commands import Answer, Declare
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked
+from referee.sessions.misreadings import KEY, kind_of, read_misread
+from referee.sessions.session import Session
+from referee.sessions.start import opening
 from table.observation import Observation, SeenPiece
-from table.setup import Setup
+from table.table_config import Setup
 
 REST_MS = 8000
 """People wait so long at every table: for the referee, and to answer it."""

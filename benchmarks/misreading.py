@@ -9,13 +9,13 @@ from random import Random
 import numpy as np
 
 from benchmarks.faults import FAULTS
-from referee.simulated_table import stands_on
+from simulation.players.ice_boule_table import stands_on
+from simulation.render.scene import Scene, ScenePiece
 from table.boards import Tiles, within
 from table.observation import Camera, Observation, SeenCounter, SeenDie, SeenPiece
-from table.setup import Setup
 from table.solids import Pose
-from vision.frame import Frame
-from vision.scene import Scene, ScenePiece
+from table.table_config import Setup
+from vision.cameras.frame import Frame
 
 SIGMAS = (0.4, 0.4, 1.0)
 """Of place in mm, and of heading in degrees, where a piece is read well."""

@@ -23,28 +23,28 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from benchmarks.accuracy import ROOT
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.preparing import Preparing
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import Choice, SettingUp
-from referee.simulated_table import demo_setup
-from referee.simulation import simulated_table
-from referee.story import Stories
+from calibration.progress import CornersGuide, LensGuide
+from calibration.wizard import Preparing
+from referee.live.game_setup import Choice, SettingUp
+from referee.live.live_measurement import Ruler
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
-from vision.cameras import CameraPort, open_camera
-from vision.frame import Frame
-from vision.watch import Watch
+from vision.cameras.base import CameraPort, open_camera
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
 from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.openapi import BASE
-from webui.seats import Seats
-from webui.serve import listen, serving
+from webui.api.openapi import BASE
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.security.seats import Seats
+from webui.server import listen, serving
 
 PICTURES = ROOT / "docs" / "pictures" / "pages"
 SIZES = {390: 844, 1024: 768, 1920: 1080}

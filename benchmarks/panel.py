@@ -32,19 +32,19 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.listeners import PICTURES, STREAMS
-from referee.events import Noted, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import demo_place, demo_setup
-from vision.cameras.simulated import PERIOD_MS
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_view
-from vision.watch import Watch
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Noted, SessionStarted
+from referee.sessions.session import Session
+from simulation.camera import PERIOD_MS
+from simulation.generate.cases import random_view
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import Renderer
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
 from webui import create_app
-from webui.fanout import STALLED_S
-from webui.serve import listen, serve
+from webui.api.fanout import STALLED_S
+from webui.server import listen, serve
 
 MARK = "<!-- `make bench-panel` writes what follows -->\n"
 EVERY_S = 0.5

@@ -21,26 +21,26 @@ from engines import GAMES as GAMES_OF
 from engines import Rules
 from engines.errors import IllegalMove
 from engines.ice_boule.layout import Layout
-from referee.events import Answered, Asked, Declared, Ruled
-from referee.log import Log
-from referee.loop import Observe, Referee
-from referee.opening import opening
-from referee.rolled import DiceCornerWatch, dice_corner_watch
-from referee.session import Session
-from referee.simulated_games import MISTAKES, Done, Players
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, WIDTH_PX, game_table, seat
-from referee.simulation import Players as BoulePlayers
-from referee.simulation import true_layout
+from referee.live.dice_monitor import DiceCornerWatch, dice_corner_watch
+from referee.live.referee import Observe, Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Asked, Declared, Ruled
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.camera import SimulatedCamera
+from simulation.players.driver import MISTAKES, Done, Players
+from simulation.players.ice_boule import Players as BoulePlayers
+from simulation.players.ice_boule import true_layout
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.renderer import PicturesOf, Renderer
+from simulation.render.scene import Scene
+from simulation.tables import KINDS, WIDTH_PX, game_table, seat
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import Setup
-from vision.cameras import CameraPort
-from vision.cameras.simulated import SimulatedCamera
-from vision.frame import Frame
-from vision.render import PicturesOf, Renderer
-from vision.scene import Scene
-from vision.watch import Watch
+from table.table_config import Setup
+from vision.cameras.base import CameraPort
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
 
 GAMES = ("ice_boule", *KINDS)
 PERIOD_MS = 500

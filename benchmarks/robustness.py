@@ -28,10 +28,10 @@ from benchmarks.bad_pictures import KINDS as CHANGES
 from benchmarks.bad_pictures import Change, Taken, defocused, moved, noisy, small
 from benchmarks.sequences import GAMES, refereed
 from table.observation import Camera, Observation, observation_document
-from table.setup import Lens, Setup, load_table
-from vision.cameras.files import read_image
-from vision.fiducials import MOST_MM, SURE_MM
-from vision.frame import Frame, Image, swapped
+from table.table_config import Lens, Setup, load_table
+from vision.cameras.frame import Frame, Image, swapped
+from vision.cameras.image_files import read_image
+from vision.localization.fiducials import MOST_MM, SURE_MM
 from vision.observe import observe
 
 Seen = tuple[Image, Setup]

@@ -23,11 +23,11 @@ import numpy as np
 
 from benchmarks.accuracy import BENCH, KINDS, ROOT, commit, load_scoring
 from table.observation import Observation
-from table.setup import Setup, load_table
-from vision.camera import project
-from vision.cameras.files import read_image
-from vision.frame import Frame
-from vision.watch import Watch
+from table.table_config import Setup, load_table
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import Watch
+from vision.geometry.camera_model import project
 
 TIMES, READS = 15, 3
 """What takes milliseconds is timed so often, and a photograph is read so often; the median counts."""

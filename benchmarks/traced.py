@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from benchmarks.accuracy import ROOT, commit, load_scoring, page, run_kind, together
+from simulation.generate.cases import write_case
+from simulation.generate.tables import KINDS, Kind
 from table.observation import Camera
-from table.setup import Setup
-from vision.scene_cases import write_case
-from vision.scene_tables import KINDS, Kind
+from table.table_config import Setup
 
 FIRST, PATHS = 4_000_200, 64
 """The first seed, none of which is among those that the networks are taught on; paths a pixel."""
@@ -23,7 +23,7 @@ TEXT = """# How well Rinkside sees tables that nobody looked at
 Measured {date} with Rinkside {version} (commit {commit}) on {machine} and OpenCV {opencv}.
 `make bench-traced` writes this page; no figure on it is typed by hand.
 
-The tables are made up by `vision.scene_cases` (seeds from 4000200 on) and path-traced by `vision/training/traced.py` with Mitsuba: hollow shells
+The tables are made up by `simulation.generate.cases` (seeds from 4000200 on) and path-traced by `training/traced.py` with Mitsuba: hollow shells
 of glass that bend light, mirror one another and throw caustics, nests of real shells, rooms that are not evenly bright. The networks are taught
 on other tables of this kind; no weights or thresholds were chosen with these in view. What the figures mean stands in
 [ACCURACY.md](ACCURACY.md), which is about photographs that are not Rinkside's.
@@ -37,7 +37,7 @@ on other tables of this kind; no weights or thresholds were chosen with these in
 
 def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
     """Trace the tables that are not in the folder yet."""
-    from vision.training.traced import Tracer  # here, so that without Mitsuba tables that are there can be scored
+    from training.traced import Tracer  # here, so that without Mitsuba tables that are there can be scored
 
     def before(setup: Setup, camera: Camera) -> Tracer:
         return Tracer(setup, camera, PATHS)

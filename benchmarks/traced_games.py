@@ -22,12 +22,12 @@ import numpy as np
 from benchmarks.accuracy import ROOT, commit
 from benchmarks.games import counts, otherwise
 from benchmarks.playing import GAMES, Game, play
-from table.documents import write_whole
+from simulation.render.ground import Colours
+from simulation.render.scene import Scene
+from table.files import write_whole
 from table.observation import Camera
-from table.setup import Setup
-from vision.scene import Scene
-from vision.scene_ground import Colours
-from vision.training.traced import Tracer
+from table.table_config import Setup
+from training.traced import Tracer
 
 FIRST = 5000
 """The first seed, none of which is among those of docs/GAMES.md."""

@@ -1,6 +1,6 @@
 """Colours as they are on one table, in its light: learned from a picture of one piece of each.
 
-What is learned of a colour is the light of its plastic, by the same model that reads colours (`vision.colours`), the palette being
+What is learned of a colour is the light of its plastic, by the same model that reads colours (`vision.assignment.colour`), the palette being
 what was known before.  How likely two learned colours are to be taken for each other follows from that model too.
 """
 
@@ -14,13 +14,12 @@ import msgspec
 import numpy as np
 from scipy.optimize import linear_sum_assignment, minimize
 
-from calibration.fiducials_seen import expect_every_fiducial
 from table.boards import within
 from table.errors import InputError
 from table.observation import Camera
-from table.setup import LearnedColour, Setup
 from table.solids import Array
-from vision.colours import (
+from table.table_config import LearnedColour, Setup
+from vision.assignment.colour import (
     DRAWN_DYES,
     FLOOR,
     LOOKS,
@@ -34,13 +33,14 @@ from vision.colours import (
     palette_body,
     piece_light,
 )
-from vision.fiducials import locate
-from vision.finder import search, view_of
-from vision.frame import Image
-from vision.left_over import hand_over
-from vision.photo import Photo
-from vision.reader import lay_out
-from vision.spots import SURE_CHANCE, on_their_edges
+from vision.background.residuals import hand_over
+from vision.cameras.frame import Image
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.localization.fiducials_seen import expect_every_fiducial
+from vision.networks.detector import search, view_of
+from vision.pipeline import lay_out
+from vision.pose.candidates import SURE_CHANCE, on_their_edges
 
 PALETTE_CHROMA_SIGMA, PALETTE_LEVEL_SIGMA = 0.5, 0.5
 """How far the dyes that people play with are from the palette, in natural logarithms, in chromaticity and level."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
-from table.setup import Orientation
-from vision.cameras.files import read_pixels
-from vision.frame import Image
+from table.table_config import Orientation
+from vision.cameras.frame import Image
+from vision.cameras.image_files import read_pixels
 
 
 class Photographs(Mapping[str, Image]):

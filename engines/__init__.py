@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from engines import ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
+from engines.board_marks import Mark, Option
 from engines.errors import Violation
-from engines.rulings import Ruling
-from engines.sketch import Mark, Option
+from engines.house_rules import Ruling
 from engines.verdict import Accepted, Ambiguous, Choice, Verdict
 from table.boards import Board
 from table.observation import Observation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hardware.latest import Latest
-from hardware.scenes import Scene, Signal
+from hardware.cues import Scene, Signal
+from hardware.step_player import Latest
 
 HEARD: frozenset[Signal] = frozenset({"accepted", "refused", "too close", "asking", "choice", "measure", "camera lost", "over"})
 """What deserves a sound; everything else is only to be seen."""

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable
 from time import monotonic
 
-from hardware.ports import Press
-from hardware.presses import Presses
+from hardware.interfaces import Press
+from hardware.press_detector import Presses
 
 
 class PressReader:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from hardware.scenes import SIGNALS
-from hardware.strip import Corner
-from table.documents import convert, quoted, read_toml, shown
+from hardware.backends.led_strip import Corner
+from hardware.cues import SIGNALS
 from table.errors import InputError
+from table.files import convert, quoted, read_toml, shown
 
 Pins = int | tuple[int, int, int]
 """One pin, or red, green and blue; BCM numbers, as gpiozero counts."""

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from table.documents import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
 from table.errors import InputError
+from table.files import MOST_TOML_BYTES, convert, parse_toml, quoted, read_text, short
 
 COLOURS = ("red", "yellow", "green", "blue", "black", "purple", "orange", "cyan", "white", "clear", "pink", "grey")
 """Colours that pyramids are sold in; names are used everywhere, RGB values belong to vision and the panel."""

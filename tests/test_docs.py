@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.inputs import read_inputs
+from cli.main import main
+from referee.live.recorded_inputs import read_inputs
 from table.pieces import load_piece_set
-from table.setup import parse_table
+from table.table_config import parse_table
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

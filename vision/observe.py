@@ -6,14 +6,14 @@ import numpy as np
 
 from table.boards import within
 from table.observation import Camera, Observation, SeenPiece, Unusable
-from table.setup import Setup
 from table.solids import REPEATS_DEG, Array
-from vision.camera import place_covariances, refocused
-from vision.doubt import as_told, size_told
-from vision.frame import Frame
-from vision.photo import Photo
-from vision.reader import TableReader
-from vision.reading import Reading
+from table.table_config import Setup
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import place_covariances, refocused
+from vision.geometry.rectified_view import Photo
+from vision.geometry.uncertainty import as_told, size_told
+from vision.pipeline import TableReader
+from vision.results import Reading
 
 FIRST_ESTIMATE = "the lens is a first estimate: ± is larger than it would be with a calibrated one"
 
@@ -23,7 +23,7 @@ def observe(frame: Frame, setup: Setup, reference: Frame | None = None, reader: 
 
     `reference` is the empty table from the same camera place, if there is a picture of it; `reader` has read the camera's last
     frame and is quicker where little has changed.  Returns Unusable, with the
-    reason, where the camera's place cannot be found.  A camera's frames are read through `vision.watch.Watch`.
+    reason, where the camera's place cannot be found.  A camera's frames are read through `vision.change_gate.Watch`.
     """
     size = (setup.camera.width, setup.camera.height)
     if frame.image.shape[1::-1] != size:

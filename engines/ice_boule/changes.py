@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from engines.still import CARRIED_MM, moved, surely_another, travel_mm
+from table.motion import CARRIED_MM, moved, surely_another, travel_mm
 from table.observation import Observation, SeenPiece
 
 NEVER_MM = 1e6

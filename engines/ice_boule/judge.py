@@ -12,22 +12,22 @@ from itertools import combinations
 from typing import Any
 
 from engines.errors import AmbiguousMove, InvalidNotation, Violation
-from engines.ice_boule import words
+from engines.ice_boule import messages
+from engines.ice_boule.announcements import target_left, unseen_targets
 from engines.ice_boule.changes import compare
-from engines.ice_boule.covered import guessed, never_seen, with_target
-from engines.ice_boule.hearing import target_left, unseen_targets
+from engines.ice_boule.hidden_target import guessed, never_seen, with_target
 from engines.ice_boule.layout import Layout
-from engines.ice_boule.look import GUESSED_MM, Look, look
+from engines.ice_boule.matching import GUESSED_MM, Look, look
 from engines.ice_boule.moves import Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.rules import PLAY, SETUP, SIZES, outcome, play, turn, violation
 from engines.ice_boule.stack import as_toppled, uncovered
 from engines.ice_boule.state import State
 from engines.ice_boule.throws import Reading, ask, label, rule, standing_on_the_target, two_throws
-from engines.unseen import NONE_OF_THESE
+from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Refused, Verdict, Waiting, answer_by_label, refusal
-from engines.words import cannot_be_read
 from table.boards import Board
 from table.clearance import clearance
+from table.listing import cannot_be_read
 from table.observation import SURE, Observation, SeenPiece
 
 TOUCHING_MM = 3.0
@@ -290,11 +290,11 @@ def _nothing_new(found: Look) -> Verdict:
         return Waiting(code="boule.throw", said=said, rests_on=PLAY, player=player, evidence=found.evidence(), as_recorded=True)
     own = [(k, gap) for k, gap in enumerate(found.measured.gaps) if gap.index in carried and gap.piece.colour == player]
     swapped = [
-        (f"{player.capitalize()} threw the piece that {words.where(gap)}, and another {player} one left play", reading)
+        (f"{player.capitalize()} threw the piece that {messages.where(gap)}, and another {player} one left play", reading)
         for k, gap in own
         for _, reading in _sizes(found, player, k)
     ]
-    said = f"{words.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
+    said = f"{messages.counted(len(carried), 'piece')} moved, and no new one lies in play. What happened?"
     return ask(found, "boule.moved", said, PLAY, [out, *swapped], "None of these: put the pieces back, or show apart those that touch")
 
 
@@ -411,7 +411,7 @@ def _seen_twice(found: Look, new: Sequence[int]) -> Look | None:
 
 def _orders(found: Look, new: Sequence[tuple[str, int]]) -> list[Choice]:
     """In which order two pieces may have been thrown by the rules; one where that changes nothing."""
-    lies = [f"the {colour} piece that {words.where(found.measured.gaps[k])}" for colour, k in new]
+    lies = [f"the {colour} piece that {messages.where(found.measured.gaps[k])}" for colour, k in new]
     choices, ends = [], []
     for first, second in ((0, 1), (1, 0)):
         one, other = (_sizes(found, *new[which])[0][1] for which in (first, second))

@@ -23,7 +23,7 @@ from functools import partial
 
 from engines.errors import InvalidNotation
 from engines.ice_boule.layout import Layout, Lie
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 
 OUT, MARKED = "out", "marked"
 _SIZE = re.compile(r"[a-zA-Z][\w-]*")

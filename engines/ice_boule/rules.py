@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import assert_never
 
 from engines.errors import Violation
+from engines.house_rules import choose
 from engines.ice_boule.layout import FARTHEST_MM, Layout, Lie
 from engines.ice_boule.moves import OUT, Line, LineMarked, Move, Size, Sizes, Stop, Target, Throw, Void, parse_move
 from engines.ice_boule.state import PROJECTILES, RULINGS, End, Last, State, fresh
-from engines.legal import Legal
-from engines.rulings import choose
-from engines.words import listed
+from engines.legal_moves import Legal
 from table.boards import Board
+from table.listing import listed
 from table.pieces import COLOURS
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "start", "turn", "violation"]

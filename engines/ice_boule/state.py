@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.moves import MARKED, OUT, Line, LineMarked, parse_line, parse_size
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.pieces import COLOURS
 
 T = TypeVar("T")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engines.errors import Violation
-from engines.ice_boule import words
+from engines.ice_boule import messages
 from engines.ice_boule.layout import Layout, Lie
-from engines.ice_boule.look import Look
+from engines.ice_boule.matching import Look
 from engines.ice_boule.moves import Move, Throw
 from engines.ice_boule.ranking import Ranking, rank_layout, readings
 from engines.ice_boule.rules import PLAY, SCORING, play, violation
@@ -122,14 +122,14 @@ def standing_on_the_target(state: State, move: Throw) -> list[Throw]:
 
 def label(state: State, move: Move, layout: Layout) -> str:
     """What people are asked to say about an order: who is nearest, and for how many points where that is the question."""
-    return words.reading(layout, scoring=play(state, move).end is not None)
+    return messages.reading(layout, scoring=play(state, move).end is not None)
 
 
 def _accept(reading: Reading, move: Throw) -> Accepted:
     look = reading.look
     after = play(look.state, move)
     gap = look.measured.gaps[reading.thrown] if reading.thrown is not None else None
-    said = words.throw(look.state, move, after, gap)
+    said = messages.throw(look.state, move, after, gap)
     rests_on = [SCORING if after.end else PLAY]
     if look.target_moved:
         said = f"The target was moved and is measured where it lies. {said}"
@@ -142,4 +142,4 @@ def _close_pairs(reading: Reading) -> str:
     """The pieces in question with their distances as measured now, and what of them is not sure, for people."""
     ranking = reading.look.ranking
     gaps = [reading.look.measured.gaps[ranking.ids[place]] for place in ranking.layout().contested()]
-    return ", ".join(f"{gap.piece.colour} {words.measured(gap)}{words.doubt(gap)}" for gap in gaps)
+    return ", ".join(f"{gap.piece.colour} {messages.measured(gap)}{messages.doubt(gap)}" for gap in gaps)

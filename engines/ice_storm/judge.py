@@ -14,11 +14,11 @@ from typing import Any, Literal, cast
 import msgspec
 import numpy as np
 
+from engines.announcements import read_heard
 from engines.errors import InvalidNotation, Violation
-from engines.heard import read_heard
-from engines.ice_storm import words
+from engines.ice_storm import messages
 from engines.ice_storm.examples import settlements
-from engines.ice_storm.look import Look
+from engines.ice_storm.matching import Look
 from engines.ice_storm.moves import Capture, Low, Pass, Settle, Throw
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import ATTACK, DEPLOYMENT, DOUBT, FIRE, LOW_HAND, MUST, outcome, play, shots, targets, turn, violation
@@ -94,7 +94,7 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
     throw = Throw(heard.player, None)
     if wrong := violation(state, throw):
         return refusal(wrong, heard.player, (str(throw),), {}, stands(state, throw, wrong))
-    said_so = f"{words.throw(state, throw)} {turn(play(state, throw))}"
+    said_so = f"{messages.throw(state, throw)} {turn(play(state, throw))}"
     return Accepted(code="storm.throw.wasted", said=said_so, rests_on=DEPLOYMENT, player=heard.player, moves=(str(throw),))
 
 
@@ -109,7 +109,7 @@ def _on_the_board(state: State, heard: OnSaid) -> Verdict:
     if wrong := violation(state, lies):
         return refusal(wrong, player, (str(lies),), {}, stands(state, lies, wrong))
     if heard.on is not True:
-        said = f"{words.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
+        said = f"{messages.throw(state, lies)} The camera does not see it. {turn(play(state, lies))}"
         return Accepted(code="storm.throw.unseen", said=said, rests_on=DEPLOYMENT, player=player, moves=(str(lies),))
     squares = [Square(file, rank) for file in range(SIDE) for rank in range(SIDE)]
     choices = [Choice(f"Within {square}", (str(Throw(player, Place.parse(str(square)))),), holds=True) for square in squares]
@@ -163,7 +163,7 @@ def _judge_attack(look: Look) -> Verdict:
 
 def _several(look: Look, attacker: str) -> Refused | Ambiguous:
     """More than one piece is gone: two lawful shots one after the other, or too many taken."""
-    names = words.named(look.gone)
+    names = messages.named(look.gone)
     if ways := list(_one_after_the_other(look.state, look.gone)):
         said = f"{names} are gone. Were they taken one after the other?"
         choices = (*ways, Choice("Not so: put them back", ()))
@@ -208,7 +208,7 @@ def _capture(look: Look, target: Piece) -> Verdict:
 
 def _accept(state: State, target: Piece, move: Capture) -> Accepted:
     attacker = str(state.attacker)
-    said = f"{words.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
+    said = f"{messages.capture(attacker, target, shots(state))} {_follow(play(state, move))}"
     return Accepted(code="storm.attack", said=said, rests_on=FIRE, player=attacker, moves=(str(move),), evidence=_evidence(state, target))
 
 
@@ -231,7 +231,7 @@ def _who_can(look: Look, attacker: str) -> Ambiguous:
     aimed = {name for shot in shots(state) for name in (shot.shooter, shot.target)}
     in_doubt = [piece for piece in state.pieces if piece.place.in_doubt]
     doubtful = sorted(in_doubt, key=lambda piece: piece.name not in aimed)  # those that lie in the way of shots last
-    choices = [Choice(f"{settle.name} lies {words.place(settle.place)}", (str(settle),)) for settle in settlements(doubtful[:1])]
+    choices = [Choice(f"{settle.name} lies {messages.place(settle.place)}", (str(settle),)) for settle in settlements(doubtful[:1])]
     said = f"Whether {attacker} has a shot is too close to call: it hangs on how {doubtful[0].name} lies. Look closely and decide together."
     evidence = {"shots": [*map(str, shots(state))]}
     return Ambiguous(code="storm.too_close", said=said, rests_on=f"Attack; {DOUBT}", player=attacker, choices=tuple(choices), evidence=evidence)
@@ -261,7 +261,7 @@ def _after(state: State, settles: Iterable[Settle]) -> State | None:
 
 
 def _choice(state: State, settles: tuple[Settle, ...], move: Capture) -> Choice:
-    lie = "; ".join(f"{settle.name} lies {words.place(settle.place)}" for settle in settles)
+    lie = "; ".join(f"{settle.name} lies {messages.place(settle.place)}" for settle in settles)
     after = _after(state, settles)
     assert after is not None, "they were found so"
     return Choice(f"{lie}: {after.attacker} takes {move.colour}{move.number}", (*map(str, settles), str(move)))

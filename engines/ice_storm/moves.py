@@ -27,7 +27,7 @@ from functools import partial
 from engines.errors import InvalidNotation
 from engines.ice_storm.place import Place, parse_name
 from engines.ice_storm.squares import Square
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from table.pieces import COLOURS
 
 OFF, LEANING, LOW, OTHER_SIZE = "off", "leaning", "low", "size"

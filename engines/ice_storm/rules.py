@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
+from engines.house_rules import choose
 from engines.ice_storm import fire
 from engines.ice_storm.examples import settlements, throws
 from engines.ice_storm.moves import LEANING, LOW, OFF, OTHER_SIZE, Capture, Change, Low, Move, Moved, Pass, Settle, Throw, Void, parse_move
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
-from engines.legal import Legal
-from engines.rulings import choose
-from engines.words import listed
+from engines.legal_moves import Legal
 from table.boards import Board
+from table.listing import listed
 
 __all__ = [
     "RULINGS",

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from engines.ice_storm.look import Look
+from engines.ice_storm.matching import Look
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
-from engines.unseen import NOT_SO
+from engines.occlusion import NOT_SO
 from engines.verdict import Ambiguous, Choice, OutOfSync
-from engines.words import listed
+from table.listing import listed
 from table.observation import SURE, SeenPiece
 
 ONE_SIZE = "ruling ice_storm.13"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.ice_storm.fire import captures
 from engines.ice_storm.place import Piece
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 PIECES = 5
 """Pieces that each player throws in a round (printed rules: one set of five for each player)."""

@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engines.errors import Violation
-from engines.ice_storm import words
-from engines.ice_storm.look import Look, overlap
+from engines.ice_storm import messages
+from engines.ice_storm.matching import Look, overlap
 from engines.ice_storm.moves import LEANING, OFF, OTHER_SIZE, Change, Moved, Throw, Void
 from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.rules import DEPLOYMENT, DOUBT, LOW_HAND, play, turn, violation
 from engines.ice_storm.sizes import CODE, ONE_SIZE, as_of_size, new_of_another_size, of_another_size, told
 from engines.ice_storm.state import State
-from engines.still import moved
-from engines.unseen import NOT_SO
+from engines.occlusion import NOT_SO
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
-from engines.words import cannot_be_read, listed
 from table.clearance import clearance
+from table.listing import cannot_be_read, listed
+from table.motion import moved
 from table.observation import SURE, SeenPiece
 
 LEAN_MM = 3.0
@@ -86,7 +86,7 @@ def _one_of_them(look: Look, common: dict[str, Any]) -> Waiting | Ambiguous:
     settled = replace(look, nobody_threw=True)
     if settled.new:
         return Waiting(**common)
-    player, lost = common["player"], words.named(piece for piece in look.gone if piece.colour == common["player"])
+    player, lost = common["player"], messages.named(piece for piece in look.gone if piece.colour == common["player"])
     choices = [Choice("The thrown piece still lies there: it is picked up", ())]
     for doubt, changes in _changes(settled):
         text = "; ".join(filter(None, (f"The thrown piece is picked up; {lost} was moved", doubt)))
@@ -189,7 +189,7 @@ def _decide(look: Look, player: str, read: list[tuple[str, Throw]], lost: list[P
     if len(read) == 1 and not lost:
         return rule(look, read[0][1], evidence)
     code, said, rests_on = "storm.too_close", f"How {player}'s throw came to rest is too close to call.", f"{DEPLOYMENT}; {DOUBT}"
-    names = words.named(lost)
+    names = messages.named(lost)
     if lost:
         code, said, rests_on = "storm.vanished", f"Was {names} knocked off the board by {player}'s throw?", "Deployment; ruling ice_storm.7"
     choices = [Choice(text, counted(throw)) for text, throw in _lost_or_there(read, lost)]
@@ -202,7 +202,7 @@ def _told_apart(read: list[tuple[str, Throw]]) -> Iterator[tuple[str, Throw]]:
     """Readings that are worded alike, each with where it moved what; the others as they are."""
     alike = Counter(text for text, _ in read)
     for text, throw in dict.fromkeys(read):
-        lie = [f"{change.name} lies on the board, {words.place(change.place)}" for change in throw.changes if change.place]
+        lie = [f"{change.name} lies on the board, {messages.place(change.place)}" for change in throw.changes if change.place]
         yield "; ".join([text, *lie]) if alike[text] > 1 else text, throw
 
 
@@ -211,7 +211,7 @@ def _lost_or_there(read: list[tuple[str, Throw]], lost: list[Piece]) -> list[tup
     read = list(_told_apart(read))
     if not lost:
         return read
-    names = words.named(lost)
+    names = messages.named(lost)
     there = [(f"{text}; {names} still lies where it lay, and is not seen", _still_there(throw, lost)) for text, throw in read]
     return [(f"{text}; {names} was knocked off", throw) for text, throw in read] + there
 
@@ -236,7 +236,7 @@ def rule(look: Look, throw: Throw, evidence: dict[str, Any]) -> Verdict:
     after = play(state, throw)
     code = "storm.throw" if throw.place else "storm.throw.wasted"
     rests_on = f"{DEPLOYMENT}; ruling ice_storm.7" if any(change.place is None for change in throw.changes) else DEPLOYMENT
-    said = f"{words.throw(state, throw)} {turn(after)}"
+    said = f"{messages.throw(state, throw)} {turn(after)}"
     return Accepted(code=code, said=said, rests_on=rests_on, player=throw.player, moves=(str(throw),), evidence=evidence)
 
 
@@ -278,7 +278,7 @@ def _rests(look: Look, piece: SeenPiece) -> list[_Rest]:
 def _lies(place: Place | None) -> Iterator[_Rest]:
     """On the board, off it or, where that is too close to call, both."""
     if place:
-        yield _Rest(f"lies on the board, {words.place(place)}", replace(place, off_doubtful=False))
+        yield _Rest(f"lies on the board, {messages.place(place)}", replace(place, off_doubtful=False))
     if place is None or place.off_doubtful:
         yield _Rest("lies off the board, or partly off", None)
 
@@ -422,7 +422,7 @@ def _nothing_new(look: Look, player: str) -> Verdict:
     if look.unread_mm or (look.hidden and not look.only_one_unseen):
         return cannot_read(look)
     if look.only_one_unseen:
-        said = f"{look.unseen[0].name} is not seen, and lies {words.place(look.unseen[0].place)} as recorded. {turn(look.state)}"
+        said = f"{look.unseen[0].name} is not seen, and lies {messages.place(look.unseen[0].place)} as recorded. {turn(look.state)}"
         return Waiting(code="storm.throw", said=said, rests_on=DEPLOYMENT, player=player, as_recorded=True)
     return Waiting(code="storm.throw", said=turn(look.state), rests_on=DEPLOYMENT, player=player, as_recorded=True)
 
@@ -466,7 +466,7 @@ def _by_a_throw_that_nobody_sees(look: Look, player: str) -> Verdict:
         evidence = {"may_be": {choice.label: choice.moves[0] for choice in choices}}
         told_so = out_of_sync(look, f"Put it right; or correct this, if {player}'s throw did it and is off the board.", evidence)
         return replace(told_so, asks=whose_throw(look, choices))
-    gone = words.named(look.gone)
+    gone = messages.named(look.gone)
     choices = [Choice(f"{said}; {gone} was knocked off", (str(throw),)) for said, throw in throws]
     choices += [Choice(said, counted(throw)) for said, throw in _another_was_thrown(look, player)]
     choices += [*earlier, NOT_SO]

@@ -11,17 +11,17 @@ from typing import Any, NoReturn
 
 from engines.errors import Violation
 from engines.icebreaker.board import SIZES, label, members, union
-from engines.icebreaker.look import Difference, Look, Shift, look
+from engines.icebreaker.matching import Difference, Look, Shift, look
 from engines.icebreaker.moves import Move, parse_move
+from engines.icebreaker.occlusion import ask_unseen, ships
 from engines.icebreaker.rules import MOVES, RULES, STUCK, legal_moves, outcome, passes, play, start, turn, violation, went
 from engines.icebreaker.state import SHIPS, State, fresh
-from engines.icebreaker.unseen import ask_unseen, ships
-from engines.unseen import NOT_SO, mostly_seen, what_is_true
+from engines.occlusion import NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
-from engines.words import listed
 from table.boards import Board, Hex
-from table.documents import shown
 from table.errors import InputError
+from table.files import shown
+from table.listing import listed
 from table.observation import Observation
 
 START, MOVE, SYNC, OVER = "icebreaker.start", "icebreaker.move", "icebreaker.out_of_sync", "icebreaker.over"

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from engines.icebreaker.board import label, members, parse_cell
-from engines.notation import Notation
+from engines.move_notation import Notation
 
 
 class Move(NamedTuple):

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from engines.errors import Violation
+from engines.house_rules import choose
 from engines.icebreaker.board import label, members
 from engines.icebreaker.moves import Move, moves, parse_move
 from engines.icebreaker.state import RULINGS, State, fresh, over
-from engines.rulings import choose
-from engines.words import listed
+from table.listing import listed
 
 __all__ = [
     "RULINGS",

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.icebreaker.board import SIZES, Board, board
-from engines.icebreaker.ways import ways
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.icebreaker.explanations import ways
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 
 SHIPS = 3
 

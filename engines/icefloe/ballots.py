@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe.board import SUITS, VALUES
+from engines.icefloe.messages import capital, choice, turn
 from engines.icefloe.moves import SHARED, Coin, Decision, Done, Finding, Objection, Penalty, Vote
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, choice, turn
-from engines.words import listed
+from table.listing import listed
 
 VOTING = ("Vote On The Number Value Of A Tile", "Vote On The Suit Value Of A Tile")
 COINS, TORCH, COMMENTARY, ENDING = "Voting Coins", "Torch Bearer", "Commentary", "End of Game"

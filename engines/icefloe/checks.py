@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engines.errors import Violation
 from engines.icefloe.board import CORNERS, SLIDES, reach, span
+from engines.icefloe.messages import capital, turn
 from engines.icefloe.moves import Movement, Placing, Removal, Selection, Slide, Torch
 from engines.icefloe.state import State
-from engines.icefloe.words import capital, turn
-from engines.words import listed
+from table.listing import listed
 
 PLACING, MOVING = "Placing The Pyramids", "Piece Movement"
 REMOVING, EMPTYING, SCORING, ROUND = "Remove The Tile", "Remove An Empty Tile", "Scoring", "End Of The Round"

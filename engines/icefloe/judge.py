@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 from engines.icefloe.board import WEIGHT_MOST, Board
 from engines.icefloe.checks import MOVING, REMOVING
-from engines.icefloe.look import DOUBT, Look
+from engines.icefloe.matching import DOUBT, Look
+from engines.icefloe.messages import after_move, capital, removed, turn
 from engines.icefloe.moves import Move, Movement, Removal, Slide, Torch
 from engines.icefloe.placing import judge_placing
 from engines.icefloe.rules import legal_moves, outcome, play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import after_move, capital, removed, turn
-from engines.unseen import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
+from engines.occlusion import NONE_OF_THESE, NOT_SO, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting
-from engines.words import cannot_be_read, inside, listed
 from table.boards import Board as TableBoard
 from table.boards import Tiles
+from table.listing import cannot_be_read, inside, listed
 from table.observation import SURE, Observation
 
 UNSURE = 2.0

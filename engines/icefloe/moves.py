@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engines.errors import InvalidNotation
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from table.pieces import COLOURS
 
 NOBODY = "none"

@@ -7,15 +7,15 @@ from itertools import permutations
 
 from engines.icefloe.board import laid_out
 from engines.icefloe.checks import PLACING
-from engines.icefloe.look import Look, agrees, stands
+from engines.icefloe.matching import Look, agrees, stands
+from engines.icefloe.messages import turn
 from engines.icefloe.moves import Placing
 from engines.icefloe.rules import play, violation
 from engines.icefloe.state import State
-from engines.icefloe.words import turn
-from engines.unseen import NONE_OF_THESE, mostly_seen, what_is_true
+from engines.occlusion import NONE_OF_THESE, mostly_seen, what_is_true
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Verdict, Waiting, refusal
-from engines.words import listed
 from table.boards import Tiles
+from table.listing import listed
 from table.observation import SURE, Observation
 
 CODE = "icefloe.place"

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
-from engines.icefloe import ballots, checks, flow, words
+from engines.house_rules import choose
+from engines.icefloe import ballots, checks, flow, messages
 from engines.icefloe.board import SUITS
 from engines.icefloe.moves import (
     Coin,
@@ -30,11 +31,10 @@ from engines.icefloe.moves import (
     parse_move,
 )
 from engines.icefloe.state import RULINGS, State, fresh
-from engines.legal import Legal
-from engines.rulings import choose
-from engines.words import listed
+from engines.legal_moves import Legal
 from table.boards import Board, Tiles
 from table.errors import InputError
+from table.listing import listed
 
 __all__ = ["RULINGS", "LegalMoves", "Outcome", "State", "legal_moves", "outcome", "parse_move", "play", "set_up", "start", "violation"]
 
@@ -107,13 +107,13 @@ def legal_moves(state: State) -> LegalMoves:
 
 def outcome(state: State) -> Outcome | None:
     """Who won, None while the game runs."""
-    return Outcome(state.winners, state.players, state.scores, words.ended(state)) if state.winners else None
+    return Outcome(state.winners, state.players, state.scores, messages.ended(state)) if state.winners else None
 
 
 def violation(state: State, move: Move) -> Violation | None:
     """Which rule forbids the move now, or None."""
     if state.phase == "over":
-        return Violation("icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {words.turn(state)}")
+        return Violation("icefloe.over", ballots.ENDING, f"'{move}' comes after the end. {messages.turn(state)}")
     return _stranger(state, move) or _untimely(state, move) or _violation(state, move)
 
 
@@ -174,7 +174,7 @@ def _untimely(state: State, move: Move) -> Violation | None:
         return None
     if isinstance(move, Vote) and state.last_to_move:
         return None
-    return Violation(code, clause, f"'{move}' comes at the wrong time. {said} {words.turn(state)}")
+    return Violation(code, clause, f"'{move}' comes at the wrong time. {said} {messages.turn(state)}")
 
 
 def play(state: State, move: Move) -> State:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from engines.errors import InvalidNotation
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
 from engines.icefloe.board import LETTERS, POINTS, SUITS, VALUES, WEIGHT_MOST, Board, laid_out
 from engines.icefloe.moves import ANSWERS, COINS
-from engines.lines import NONE, read_counts, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_counts, read_line, read_state, write_line
 from table.errors import InputError
 
 HIDDEN = "?"

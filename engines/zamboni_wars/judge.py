@@ -9,20 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from engines.errors import Violation
-from engines.unseen import NONE_OF_THESE
+from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, OutOfSync, Refused, Verdict, Waiting, refusal
-from engines.words import listed
 from engines.zamboni_wars.board import SIDE, USUAL
 from engines.zamboni_wars.board import Board as Arrows
 from engines.zamboni_wars.driving import reachable
-from engines.zamboni_wars.look import Difference, Look, Pair, as_said, look
-from engines.zamboni_wars.moves import Drive, Move, Take
-from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
-from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
-from engines.zamboni_wars.rules import SEQUENCE, after, after_early, early_dice, outcome, play, start, turn, violation
-from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
-from engines.zamboni_wars.untouched import AsTheyLay, as_they_lay, roller, touched
-from engines.zamboni_wars.ways import (
+from engines.zamboni_wars.explanations import (
     ask_doubted,
     ask_strange,
     ask_taken,
@@ -33,8 +25,16 @@ from engines.zamboni_wars.ways import (
     ways_in_doubt,
     who_has_not_told,
 )
+from engines.zamboni_wars.matching import Difference, Look, Pair, as_said, look
+from engines.zamboni_wars.moves import Drive, Move, Take
+from engines.zamboni_wars.phases import Aiming, Hit, Moving, Shooting
+from engines.zamboni_wars.refusals import COVER, FIRING, MOVEMENT
+from engines.zamboni_wars.rules import SEQUENCE, after, after_early, early_dice, outcome, play, start, turn, violation
+from engines.zamboni_wars.state import LAYER_SIZES, State, Zamboni, fresh
+from engines.zamboni_wars.undisturbed import AsTheyLay, as_they_lay, roller, touched
 from table.boards import Board, Coasters
 from table.errors import InputError
+from table.listing import listed
 from table.observation import SURE, Observation, SeenPiece
 
 START, MOVE, HIT, SYNC, OVER = "zamboni.start", "zamboni.move", "zamboni.hit", "zamboni.out_of_sync", "zamboni.over"

@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.notation import Notation, parse_colour
+from engines.move_notation import Notation, parse_colour
 from engines.zamboni_wars.board import FACINGS, Space
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.lines import NONE
+from engines.state_notation import NONE
 from engines.zamboni_wars.moves import parse_pips
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 
 from engines.errors import Violation
-from engines.words import listed
 from engines.zamboni_wars.board import SIDE, Space
 from engines.zamboni_wars.driving import Laws, Stand, Way, breach, in_force, layers, reachable
 from engines.zamboni_wars.moves import Drive
 from engines.zamboni_wars.state import RANGE, State
+from table.listing import listed
 
 MOVEMENT, FIRING, WARP, COVER = "Movement", "Firing Your Laser", "Warp Zone Rule", "Treehouse Cover Rule"
 FARTHEST = 12

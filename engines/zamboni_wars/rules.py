@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engines.errors import Violation
-from engines.legal import Legal
-from engines.rulings import choose
+from engines.house_rules import choose
+from engines.legal_moves import Legal
 from engines.zamboni_wars.board import PLACES, USUAL, Board
 from engines.zamboni_wars.driving import reachable
 from engines.zamboni_wars.moves import Die, Drive, Early, Fire, Hold, Move, Roll, Take, parse_move

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engines.errors import InvalidNotation
-from engines.lines import NONE, read_line, read_state, write_line
-from engines.rulings import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.house_rules import Chosen, Ruling, read_rulings, seat, write_rulings
+from engines.state_notation import NONE, read_line, read_state, write_line
 from engines.zamboni_wars.board import PLACES, Board, Space
 from engines.zamboni_wars.moves import parse_facing
 from engines.zamboni_wars.phases import Aiming, Hit, Moving, Over, Phase, Rolling, RollOff, Shooting, parse_phase

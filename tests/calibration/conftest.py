@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.lens_simulation import random_pose
+from calibration.lens.synthetic_views import random_pose
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.cards_fit import laid
-from calibration.lens_simulation import SQUARE_MM
-from calibration.sheets_cards import TARGET_ROWS, charuco
-from calibration.sheets_pages import PAPERS, lay_out
-from calibration.sheets_pdf import read_pages, write_pdf
-from table.setup import Lens
+from calibration.lens.synthetic_views import SQUARE_MM
+from calibration.sheets.cards import TARGET_ROWS, charuco
+from calibration.sheets.layout import PAPERS, lay_out
+from calibration.sheets.pdf import read_pages, write_pdf
+from calibration.table.bundle_adjustment import laid
+from table.table_config import Lens
 
 LENS = Lens(
     width=1280,

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.cards_fit import laid, square
-from calibration.lens_file import LensFile, save_lens
-from referee.cli import main
+from calibration.lens.file import LensFile, save_lens
+from calibration.table.bundle_adjustment import laid, square
+from cli.main import main
 from table.boards import Board, Chessboard, Coasters, Hex, Tiles
 from table.observation import Camera
-from table.setup import load_table, save_table
-from vision.camera import place_covariance
-from vision.cameras.files import read_image
-from vision.fiducials import locate
+from table.table_config import load_table, save_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import place_covariance
+from vision.localization.fiducials import locate
 
 CARDS = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 BOARDS: dict[str, Board] = {
@@ -180,7 +180,7 @@ def test_corners_are_put_on_a_page_of_what_a_camera_sees(photographs, tmp_path: 
     set_table(photographs, tmp_path / "photos", board, 4.0, 3)
     fixed = ["--lens", tmp_path / "lens.json", "--camera", f"folder:{tmp_path / 'photos'}", "--out", tmp_path / "table.json", "--thickness-mm", 4]
     words = ["calibrate", "table", *fixed, "--panel", "--port", 0]
-    start = [sys.executable, "-c", "from referee.cli import main; main()", *map(str, words)]
+    start = [sys.executable, "-c", "from cli.main import main; main()", *map(str, words)]
     running = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         _, other = running.stderr.readline(), running.stderr.readline()

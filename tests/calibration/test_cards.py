@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.card_edges import edge_samples
-from calibration.cards import place_cards
-from calibration.lens_file import LensFile, save_lens
-from referee.cli import main
-from table.setup import load_table
-from vision.fiducials import locate
+from calibration.lens.file import LensFile, save_lens
+from calibration.table.marker_edges import edge_samples
+from calibration.table.placement import place_cards
+from cli.main import main
+from table.table_config import load_table
+from vision.localization.fiducials import locate
 
 PLACES = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 

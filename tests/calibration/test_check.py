@@ -13,21 +13,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from calibration.check_errors import Errors, error_map, radius_95
-from referee.cli import main
-from referee.gaps_here import gaps_here
-from referee.simulated_table import demo_place, demo_setup, demo_stage
+from calibration.quality.error_model import Errors, error_map, radius_95
+from calibration.quality.gap_error import gaps_here
+from cli.main import main
+from simulation.generate.cases import resized
+from simulation.generate.tables import square_marker
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.observation import Camera
-from table.setup import Setup, rows_of, save_table
 from table.solids import lying, upright
-from vision.camera import moved_lens, on_plane, project
-from vision.fiducials import locate
-from vision.frame import Image
-from vision.hypothesis import Hypothesis
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
-from vision.scene_cases import resized
-from vision.scene_tables import square_marker
+from table.table_config import Setup, rows_of, save_table
+from vision.cameras.frame import Image
+from vision.geometry.camera_model import moved_lens, on_plane, project
+from vision.geometry.piece_pose import Hypothesis
+from vision.localization.fiducials import locate
 
 SETUP = demo_setup()
 CARDS = (square_marker(10, 150.0, 225.0, 40.0), square_marker(11, 450.0, 240.0, 40.0, 5.0))

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.simulated_table import demo_place, demo_setup, demo_stage
-from table.setup import load_table, save_table
+from cli.main import main
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.solids import lying, upright
-from vision.camera import project
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
+from table.table_config import load_table, save_table
+from vision.geometry.camera_model import project
 
 DYES = {"orange": (0.80, 0.09, 0.04), "red": (0.36, 0.02, 0.05), "blue": (0.05, 0.06, 0.30), "yellow": (0.70, 0.42, 0.05)}
 """An orange that looks red beside one that is sold, and a dark red."""

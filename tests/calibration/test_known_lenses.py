@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from calibration.lens_known import known_lens, known_lenses, lens_for
-from referee.cli import main
+from calibration.lens.presets import known_lens, known_lenses, lens_for
+from cli.main import main
 from table.errors import InputError
-from table.setup import load_table, save_table
-from vision.camera import refocused, undistort
+from table.table_config import load_table, save_table
+from vision.geometry.camera_model import refocused, undistort
 
 PUBLISHED_DEG = {"camera-module-v2": (62.2, 48.8), "camera-module-3": (66.0, 41.0), "camera-module-3-wide": (102.0, 67.0)}
 """Angles across and down in the maker's table, which pixel size and focal length beside them do not give exactly."""

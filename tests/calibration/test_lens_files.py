@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.lens_file import load_lens
-from calibration.lens_simulation import random_pose
-from calibration.lens_target import Charuco
-from referee.cli import main
+from calibration.lens.file import load_lens
+from calibration.lens.synthetic_views import random_pose
+from calibration.lens.target import Charuco
+from cli.main import main
 
 
 def rinkside(folder: Path, out: Path, *words: object) -> Result:

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.lens_fit import Calibrated, calibrate_lens
-from calibration.lens_simulation import random_lens, random_pose, simulated_view, simulated_views
-from calibration.lens_solve import parameters_of
-from calibration.lens_views import View
+from calibration.lens.fit import Calibrated, calibrate_lens
+from calibration.lens.models import parameters_of
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view, simulated_views
+from calibration.lens.views import View
 from table.errors import InputError
-from table.setup import Lens
+from table.table_config import Lens
 
 NOISE_PX = 0.1
 

@@ -14,21 +14,21 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from calibration.lens_file import lens_file, load_lens
-from calibration.lens_fit import calibrate_lens
-from calibration.lens_guide import Guidance, begin
-from calibration.lens_overlay import coverage_picture, draw_guidance
-from calibration.lens_simulation import random_lens, random_pose, simulated_view, wide_lens
-from calibration.lens_target import Charuco, ChessTarget, Found, NotFound
-from calibration.lens_views import Views
-from referee.cli import main
-from referee.live_lens import Terminal, take_views
+from calibration.lens.capture import Terminal, take_views
+from calibration.lens.file import lens_file, load_lens
+from calibration.lens.fit import calibrate_lens
+from calibration.lens.guidance import Guidance, begin
+from calibration.lens.overlay import coverage_picture, draw_guidance
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view, wide_lens
+from calibration.lens.target import Charuco, ChessTarget, Found, NotFound
+from calibration.lens.views import Views
+from cli.main import main
 from table.errors import InputError
-from table.setup import Lens, rows_of
-from vision.camera import pose_of
-from vision.cameras import CameraLost
-from vision.cameras.files import read_image
-from vision.frame import Frame
+from table.table_config import Lens, rows_of
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import pose_of
 
 
 def shown(lens: Lens, pose, rng: np.random.Generator) -> Found:

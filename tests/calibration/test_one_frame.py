@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
+from cli.main import main
+from simulation.generate.cases import random_case, write_case
 from table.observation import Camera
-from table.setup import Lens, Setup, load_table
-from vision.camera import on_plane, place_covariance, project
-from vision.cameras.files import read_image
-from vision.fiducials import locate
-from vision.frame import Frame
+from table.table_config import Lens, Setup, load_table
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import on_plane, place_covariance, project
+from vision.localization.fiducials import locate
 from vision.observe import FIRST_ESTIMATE, observe
-from vision.scene_cases import random_case, write_case
 
 
 def frame(folder: Path, *words: object) -> Result:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from calibration.sheets_pages import PAPERS, lay_out
-from calibration.sheets_pdf import read_pages
-from referee.cli import main
-from referee.printing import make_sheet
-from table.setup import load_table, parse_table
-from vision.camera import project
-from vision.fiducials import locate
+from calibration.sheets.catalogue import make_sheet
+from calibration.sheets.layout import PAPERS, lay_out
+from calibration.sheets.pdf import read_pages
+from cli.main import main
+from table.table_config import load_table, parse_table
+from vision.geometry.camera_model import project
+from vision.localization.fiducials import locate
 
 LENS_FILE = {
     "format": "rinkside-lens/1", "model": "k1 k2", "sigma": {}, "rms_px": 0.1, "held_out_px": {}, "coverage": 1.0, "target": "charuco",

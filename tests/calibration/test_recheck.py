@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibration.cards_fit import laid, square
-from referee.cli import main
-from table.setup import parse_table, save_table
+from calibration.table.bundle_adjustment import laid, square
+from cli.main import main
+from table.table_config import parse_table, save_table
 
 CARDS = [(100.0, 720.0, 0.0), (1000.0, 720.0, 0.05), (1000.0, 100.0, 0.0), (100.0, 100.0, -0.05)]
 

@@ -12,23 +12,23 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.recheck import recheck
-from calibration.redo import redo
-from referee.events import TableChecked
-from referee.log import Log
-from referee.loop import Referee
-from referee.moved import HARMLESS, TableWatch
-from referee.opening import opening
-from referee.replay import rejudge
-from referee.session import Session
+from calibration.table.drift import recheck
+from calibration.table.remeasure import redo
+from referee.live.referee import Referee
+from referee.live.replay import rejudge
+from referee.live.table_monitor import HARMLESS, TableWatch
+from referee.sessions.event_store import Log
+from referee.sessions.events import TableChecked
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.generate.cases import random_case, resized
+from simulation.render.renderer import Renderer
 from table.errors import InputError
-from table.setup import load_table, save_table
-from vision.camera import project
-from vision.fiducials import locate
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_case, resized
-from vision.watch import Watch
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.change_gate import Watch
+from vision.geometry.camera_model import project
+from vision.localization.fiducials import locate
 
 WIDTH_PX = 1200
 SAME = {"Sec-Fetch-Site": "same-origin"}

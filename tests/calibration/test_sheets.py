@@ -8,18 +8,18 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.sheets import Sheet
-from calibration.sheets_boards import hex_label
-from calibration.sheets_cards import target_board, target_square_mm
-from calibration.sheets_pages import MARGIN_MM, PAPERS, Layout, Page, lay_out
-from calibration.sheets_pdf import BAR_LOW_MM, read_pages, write_pdf
+from calibration.sheets.boards import hex_label
+from calibration.sheets.cards import target_board, target_square_mm
+from calibration.sheets.catalogue import SHEETS, make_sheet
+from calibration.sheets.layout import MARGIN_MM, PAPERS, Layout, Page, lay_out
+from calibration.sheets.pdf import BAR_LOW_MM, read_pages, write_pdf
+from calibration.sheets.sheet import Sheet
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from engines.zamboni_wars.board import SPACES, STRAIGHT, USUAL
-from referee.printing import SHEETS, make_sheet
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
-from vision.colours import PALETTE
+from vision.assignment.colour import PALETTE
 
 DPI = 300.0
 BOARDS = ("chessboard", "hex", "tiles", "coasters", "mat")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.shown import beside
+from table.formatting import beside
 
 
 @pytest.mark.parametrize(

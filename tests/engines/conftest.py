@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from referee.events import SessionStarted
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 PERIOD_MS = 250
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from hardware.fake_serial import SerialDouble, WledFirmware
-from hardware.serial_port import open_port
-from hardware.strip import Strip
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.testing.fake_serial import SerialDouble, WledFirmware
 
 BOARDS = Path(__file__).parents[2] / "docs" / "boards"
 PATIENCE_S = 20.0

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from hardware import serial_port
-from hardware.board import BoardButtons
-from hardware.fakes import FakeButtons, FakeCalliper
-from hardware.gpio import GpioButtons
-from hardware.lanterns import lanterns
-from hardware.ports import Press
-from hardware.scenes import LAMP_RGB
+from cli import hardware
+from cli.main import main
+from hardware.backends import serial_port
+from hardware.backends.gpio import GpioButtons
+from hardware.backends.microcontroller import BoardButtons
+from hardware.cues import LAMP_RGB
+from hardware.interfaces import Press
+from hardware.lamp_levels import lanterns
+from hardware.lamp_thread import Shown
 from hardware.settings import PARTS
-from hardware.worker import Shown
-from referee import commands_hardware
-from referee.cli import main
+from hardware.testing.fakes import FakeButtons, FakeCalliper
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_ports_are_listed_with_names_that_last(rinkside, monkeypatch, tmp_path):
 
 def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
     settings = f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 93, brightness = 1.0 }}\ndice = {{ kind = "wled" }}'
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: wled.pump())
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: wled.pump())
     assert (
         "WLED 0.15.0 with 100 lamps; draws 2.0 A at most, 6.1 A without brightness and supply_ma"
         in rinkside("hardware", "list", settings=settings)[1]
@@ -96,7 +96,7 @@ def test_the_list_asks_a_strip_who_it_is(rinkside, wled, monkeypatch):
     code, said = rinkside("hardware", "list", settings=settings.replace("93", "94"))
     assert code == 1
     assert "lamps: hardware.lamps.leds: expected 100 lamps or less, as WLED has, those of dice included, got 101" in said
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "list", settings=settings)
     assert "opened, but nothing answers: is hardware.lamps.baud, 115200, what WLED's sync settings say" in said
     assert code == 0
@@ -133,7 +133,7 @@ HELLO = {"hello": "rinkside-board/1", "lamps": 3, "dice": 1, "buttons": ["die", 
 )
 def test_the_list_asks_a_board_what_it_has(rinkside, plugged, monkeypatch, part, hello, says):
     double = plugged(Board(HELLO | hello))
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
     code, said = rinkside("hardware", "list", settings=f'board = "{double.path}"\n{part}')
     assert says in said
     assert code == (": expected" in says)
@@ -177,7 +177,7 @@ def _measure(calliper, tell):
 
 
 def test_what_does_not_work_is_listed(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = 'lamps = { kind = "fake" }\nbuttons = { kind = "fake" }'
     code, said = rinkside("hardware", "check", settings=settings, keys="n\n" + "y\n" * 30)
     assert code == 1
@@ -187,14 +187,14 @@ def test_what_does_not_work_is_listed(rinkside, monkeypatch):
 
 def test_every_button_that_a_board_says_it_has_is_tried(rinkside, plugged, monkeypatch):
     double = plugged(Board(HELLO))
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: double.pump())
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: double.pump())
     monkeypatch.setattr(BoardButtons, "listen", lambda _self, tell: tell(Press("die", "down", 0.0)))
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = f'board = "{double.path}"\nbuttons = {{ kind = "board" }}'
     code, said = rinkside("hardware", "check", settings=settings)
     assert [line for line in said.splitlines() if line.startswith(("Press", "  "))] == ["Press die.", "  die: down", "Press next."]
     assert code == 1
-    monkeypatch.setattr(commands_hardware.time, "sleep", lambda _: None)
+    monkeypatch.setattr(hardware.time, "sleep", lambda _: None)
     code, said = rinkside("hardware", "check", settings=settings)
     assert (code, said.count("\n")) == (2, 1)
     assert said.startswith("rinkside: hardware.board: expected a board that answers, got none at ")
@@ -206,7 +206,7 @@ def test_buttons_and_lamps_on_pins_are_tried_one_by_one(rinkside, monkeypatch):
             tell(Press(name, "down", 0.0))
 
     monkeypatch.setattr(GpioButtons, "listen", press)
-    monkeypatch.setattr(commands_hardware, "WAIT_S", 0.0)
+    monkeypatch.setattr(hardware, "WAIT_S", 0.0)
     settings = (
         'pins = "mock"\nlamps = { kind = "gpio", players = [5, 6, 7], verdict = 8 }\nbuttons = { kind = "gpio", next = 12, die = 13, appeal = 16 }'
     )
@@ -228,7 +228,7 @@ def test_every_wire_of_every_lamp_on_pins_is_tried(rinkside, monkeypatch):
     """Each colour alone on its own lamp, so that swapped and missing wires are found."""
     lit, asked = [], []
     monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
-    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text)
+    monkeypatch.setattr(hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "player 3 green" not in text)
     settings = 'pins = "mock"\nlamps = { kind = "gpio", players = [[5, 6, 7], 8, [9, 10, 11]], verdict = [12, 13, 16] }'
     code, said = rinkside("hardware", "check", settings=settings)
     assert (code, said.splitlines()[-1]) == (1, "Not working: the green of player 3")
@@ -252,7 +252,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
     """The lamps that the question is about are lit."""
     lit, asked = [], []
     monkeypatch.setattr(Shown, "show", lambda _self, scene: lit.append(scene))
-    monkeypatch.setattr(commands_hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text)
+    monkeypatch.setattr(hardware.click, "confirm", lambda text, _default: asked.append((text, lit[-1])) or "near right" not in text)
     code, said = rinkside("hardware", "check", settings=f'lamps = {{ kind = "wled", device = "{wled.path}", leds = 100, clockwise = true }}')
     assert code == 1
     assert said.splitlines()[-1] == "Not working: hardware.lamps.clockwise"
@@ -265,7 +265,7 @@ def test_a_strip_that_goes_the_other_way_round_is_found_out(rinkside, wled, monk
 
 
 def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "draw", lambda: 4)
+    monkeypatch.setattr(hardware, "draw", lambda: 4)
     code, said = rinkside("dice", "roll", "-n", "2")
     assert code == 0
     assert said.splitlines()[1:] == [
@@ -279,14 +279,14 @@ def test_dice_are_rolled_and_drawn(rinkside, monkeypatch):
 
 def test_fair_dice_pass_their_test(rinkside, monkeypatch):
     values = iter(list(range(1, 7)) * 10)
-    monkeypatch.setattr(commands_hardware, "draw", lambda: next(values))
+    monkeypatch.setattr(hardware, "draw", lambda: next(values))
     code, said = rinkside("dice", "test", "-n", "60")
     assert code == 0
     assert "chi-square 0.00, 5 degrees of freedom: a fair die gives as much or more in 100.0% of such tests" in said
 
 
 def test_a_loaded_die_fails_its_test(rinkside, monkeypatch):
-    monkeypatch.setattr(commands_hardware, "draw", lambda: 6)
+    monkeypatch.setattr(hardware, "draw", lambda: 6)
     code, said = rinkside("dice", "test", "-n", "60")
     assert code == 1
     assert "This die is not fair" in said

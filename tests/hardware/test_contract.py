@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps
+from hardware.backends.caliper import SerialCalliper
+from hardware.backends.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
+from hardware.backends.led_strip import Strip
+from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledPresets, WledStrip
 from hardware.buzzer import Beeps, TerminalBell, beeps
-from hardware.calliper import SerialCalliper
-from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
-from hardware.gpio import GpioButtons, GpioBuzzer, GpioDice, GpioLamps
-from hardware.rig import StripDice, open_rig
-from hardware.scenes import DARK, SIGNALS, Scene
-from hardware.serial_port import open_port
+from hardware.cues import DARK, SIGNALS, Scene
+from hardware.factory import StripDice, open_rig
+from hardware.lamp_thread import Shown
 from hardware.settings import load_settings
-from hardware.strip import Strip
-from hardware.wled import WledPresets, WledStrip
-from hardware.worker import Shown
+from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps
 
 PLAYERS = ("red", "blue")
 SETTINGS = os.environ.get("RINKSIDE_HARDWARE", "")

@@ -8,10 +8,10 @@ from itertools import pairwise, product
 import pytest
 from scipy.stats import chisquare
 
-from hardware import dice
-from hardware.dice import Tumbler, draw, picture, tumble
-from hardware.fairness import judge_rolls
-from hardware.fakes import FakeDice
+from cli.dice import judge_rolls
+from hardware import dice_display
+from hardware.dice_display import Tumbler, draw, picture, tumble
+from hardware.testing.fakes import FakeDice
 
 PATIENCE_S = 20.0
 
@@ -36,7 +36,7 @@ class Watched(FakeDice):
 def rolled(monkeypatch):
     """rolled(count): dice, and a tumbler that shows each face for no time."""
     tumblers = []
-    monkeypatch.setattr(dice, "tumble", lambda values: [(faces, 0) for faces, _ in tumble(values)])
+    monkeypatch.setattr(dice_display, "tumble", lambda values: [(faces, 0) for faces, _ in tumble(values)])
 
     def make(count):
         watched = Watched(count)
@@ -75,7 +75,7 @@ def test_two_values_are_not_shown_on_one_die(rolled):
 
 def test_only_the_latest_roll_is_seen_to_its_end(monkeypatch):
     """The first one tumbles for ever, and gives way at once."""
-    monkeypatch.setattr(dice, "tumble", lambda values: [((1,), 3_600_000)] if values == (1,) else [(values, 0)])
+    monkeypatch.setattr(dice_display, "tumble", lambda values: [((1,), 3_600_000)] if values == (1,) else [(values, 0)])
     watched = Watched(1)
     tumbler = Tumbler(watched)
     tumbler.show((1,))

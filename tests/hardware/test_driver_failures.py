@@ -6,12 +6,13 @@ import queue
 
 import pytest
 
-from hardware import board, calliper, worker
-from hardware.board import Link
+from hardware import lamp_thread
+from hardware.backends import caliper, microcontroller
+from hardware.backends.caliper import SerialCalliper
+from hardware.backends.microcontroller import Link
 from hardware.buzzer import Beeps
-from hardware.calliper import SerialCalliper
-from hardware.scenes import Scene
-from hardware.worker import Shown
+from hardware.cues import Scene
+from hardware.lamp_thread import Shown
 
 WAIT_S = 20.0
 TURN, REFUSED = Scene("turn", ("red",), of=("red",)), Scene("refused", ("red",))
@@ -19,7 +20,7 @@ TURN, REFUSED = Scene("turn", ("red",), of=("red",)), Scene("refused", ("red",))
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    for module in (worker, board, calliper):
+    for module in (lamp_thread, microcontroller, caliper):
         monkeypatch.setattr(module, "RETRY_S", 0.01)
 
 

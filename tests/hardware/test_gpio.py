@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from hardware import gpio
-from hardware.dice import PIPS
-from hardware.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
-from hardware.scenes import LAMP_RGB, Scene
+from hardware.backends import gpio
+from hardware.backends.gpio import GpioButtons, GpioDice, GpioLamps, open_pins
+from hardware.cues import LAMP_RGB, Scene
+from hardware.dice_display import PIPS
 from table.errors import InputError
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from hardware.board import HELLO
-from hardware.scenes import SIGNALS, TUNES
+from hardware.backends.microcontroller import HELLO
+from hardware.cues import SIGNALS, TUNES
 from hardware.settings import parse_settings, used_pins
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.fakes import FakeButtons
-from hardware.presses import BOUNCE_MS, DOUBLE_MS, LONG_MS, Presses
+from hardware.press_detector import BOUNCE_MS, DOUBLE_MS, LONG_MS, Presses
+from hardware.testing.fakes import FakeButtons
 
 END_MS = 1e6
 

@@ -22,16 +22,16 @@ from typing import ClassVar
 
 import pytest
 
-from hardware import board
-from hardware.board import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
-from hardware.dice import PIPS
-from hardware.rig import Rig
-from hardware.scenes import LAMP_RGB, Scene
-from hardware.serial_port import open_port
-from referee.companion import Companion
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from hardware.backends import microcontroller
+from hardware.backends.microcontroller import BoardButtons, BoardBuzzer, BoardDice, BoardLamps, Link
+from hardware.backends.serial_port import open_port
+from hardware.cues import LAMP_RGB, Scene
+from hardware.dice_display import PIPS
+from hardware.factory import Rig
+from referee.devices.controller import Companion
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from table.boards import Open
 
 HERE = Path(__file__).parent
@@ -220,14 +220,14 @@ def atmega_program(uno_program, tmp_path_factory):
 @pytest.fixture(params=["pico", "here", "atmega"])
 def powered(request, tmp_path, monkeypatch):
     for name in ("POLL_S", "RETRY_S"):
-        monkeypatch.setattr(board, name, 0.002)
-    monkeypatch.setattr(board, "ASK_S", 0.02)
+        monkeypatch.setattr(microcontroller, name, 0.002)
+    monkeypatch.setattr(microcontroller, "ASK_S", 0.02)
     path = tmp_path / "tty"
     if request.param == "pico":
         running = Pico(path, request.getfixturevalue("pico"))
     else:
         running = Uno(path, request.getfixturevalue(f"{request.param}_program"), tmp_path / "pins")
-    link = Link(lambda: open_port(str(path), board.BAUD, "hardware.board"))
+    link = Link(lambda: open_port(str(path), microcontroller.BAUD, "hardware.board"))
     yield running, link
     link.close()
     running.unplug()
@@ -295,7 +295,7 @@ def test_the_sketch_fits_an_uno(uno_program):
 def test_an_uno_never_runs_out_of_memory(atmega_program, tmp_path):
     """What is left between variables and stack, after the longest lines that it obeys."""
     uno = Uno(tmp_path / "tty", atmega_program, tmp_path / "pins")
-    link = Link(lambda: open_port(str(uno.path), board.BAUD, "hardware.board"))
+    link = Link(lambda: open_port(str(uno.path), microcontroller.BAUD, "hardware.board"))
     try:
         until(lambda: link.answered)
         link.send("beeps", [[1, 100]] * 23, lasting=False)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.lanterns import LEADER_LEVEL, lanterns
-from hardware.power import estimate_ma, limit
-from hardware.scenes import DARK, LAMP_RGB, SIGNALS, TUNES, Mark, Rhythm, Scene
-from hardware.strip import Strip
+from hardware.backends.led_power import estimate_ma, limit
+from hardware.backends.led_strip import Strip
+from hardware.cues import DARK, LAMP_RGB, SIGNALS, TUNES, Mark, Rhythm, Scene
+from hardware.lamp_levels import LEADER_LEVEL, lanterns
 from table.pieces import COLOURS
 
 PLAYERS = ("blue", "yellow", "red", "green")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.rig import open_rig
+from hardware.factory import open_rig
 from hardware.settings import HardwareSettings, load_settings, parse_settings, used_pins
 from table.errors import InputError
 

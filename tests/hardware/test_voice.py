@@ -9,9 +9,9 @@ import tomllib
 import numpy as np
 import pytest
 
-from hardware.rig import open_rig
+from hardware.backends.speech import Espeak
+from hardware.factory import open_rig
 from hardware.settings import parse_settings
-from hardware.voice import Espeak
 from table.errors import InputError
 
 SPEAKS = '#!/bin/sh\necho "$$ $* $(cat)" > "{heard}"\n{then}\n'

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.fake_serial import WledFirmware
-from hardware.ports import DeviceLost
-from hardware.scenes import LAMP_RGB, Scene
-from hardware.strip import Strip
-from hardware.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
+from hardware.backends.led_strip import Strip
+from hardware.backends.wled import COMMANDS, Found, WledPresets, WledStrip, adalight, identify
+from hardware.cues import LAMP_RGB, Scene
+from hardware.interfaces import DeviceLost
+from hardware.testing.fake_serial import WledFirmware
 
 PLAYERS = ("blue", "yellow")
 TURN = Scene("turn", PLAYERS, of=("yellow",))
@@ -125,7 +125,7 @@ def test_a_strip_that_chatters_is_not_listened_to_but_read(wled, sender):
 
 
 def test_a_strip_that_takes_nothing_is_lost(sender, monkeypatch):
-    monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.01)
+    monkeypatch.setattr("hardware.backends.serial_port.WRITE_S", 0.01)
 
     def send():
         device = sender()

@@ -7,13 +7,13 @@ import threading
 import numpy as np
 import pytest
 
-from hardware import worker
-from hardware.ports import DeviceLost
-from hardware.scenes import DARK, LAMP_RGB, Scene
-from hardware.serial_port import open_port
-from hardware.strip import Strip
-from hardware.wled import WledPresets, WledStrip
-from hardware.worker import Shown
+from hardware import lamp_thread
+from hardware.backends.led_strip import Strip
+from hardware.backends.serial_port import open_port
+from hardware.backends.wled import WledPresets, WledStrip
+from hardware.cues import DARK, LAMP_RGB, Scene
+from hardware.interfaces import DeviceLost
+from hardware.lamp_thread import Shown
 from table.errors import InputError
 
 RED, BLUE = (Scene("turn", ("red", "blue"), of=(colour,)) for colour in ("red", "blue"))
@@ -44,7 +44,7 @@ class Slow:
 
 @pytest.fixture
 def slow(monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     return Slow()
 
 
@@ -62,7 +62,7 @@ def test_only_the_latest_scene_counts(slow):
 
 def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
     """No step is ever let: `show` and `close` come back all the same."""
-    monkeypatch.setattr(worker, "LEAVE_S", 0.0)
+    monkeypatch.setattr(lamp_thread, "LEAVE_S", 0.0)
     shown = Shown(lambda: slow)
     for _ in range(1000):
         shown.show(RED)
@@ -73,7 +73,7 @@ def test_a_device_that_hangs_keeps_nobody_waiting(slow, monkeypatch):
 
 
 def test_a_lost_device_is_opened_again_and_goes_on_with_the_scene_of_now(slow, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.0)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.0)
     lost, tried, begun = threading.Event(), [], threading.Event()
 
     class Weak(Slow):
@@ -114,7 +114,7 @@ def test_what_is_wrong_at_the_start_is_told_at_once(tmp_path):
 
 
 def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip = Strip(100, outline)
     shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
     shown.show(RED)
@@ -132,7 +132,7 @@ def test_a_strip_that_was_unplugged_comes_back_in_the_right_state(wled, outline,
 
 
 def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     shown = Shown(lambda: WledPresets(open_port(str(wled.path), 115200, "hardware.lamps.device"), {"turn": 3, "refused": 7}))
     shown.show(RED)
     pump_until(wled, lambda: wled.firmware.states and wled.firmware.states[-1].get("ps") == 3)
@@ -149,7 +149,7 @@ def test_a_strip_that_plays_presets_comes_back_in_the_right_state(wled, pump_unt
 
 def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypatch):
     """It reads 100 bytes now and then; what it has not read yet is a few frames at most, and never more."""
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
     strip, behind = Strip(100, outline), []
     shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
     for scene in (RED, BLUE) * 10:
@@ -165,8 +165,8 @@ def test_a_slow_strip_shows_the_scene_of_now_in_the_end(wled, outline, monkeypat
 
 
 def test_a_strip_that_never_reads_is_lost_and_comes_back_when_it_does(wled, outline, pump_until, monkeypatch):
-    monkeypatch.setattr(worker, "RETRY_S", 0.01)
-    monkeypatch.setattr("hardware.serial_port.WRITE_S", 0.02)
+    monkeypatch.setattr(lamp_thread, "RETRY_S", 0.01)
+    monkeypatch.setattr("hardware.backends.serial_port.WRITE_S", 0.02)
     strip = Strip(100, outline)
     shown = Shown(lambda: WledStrip(open_port(str(wled.path), 1_000_000, "hardware.lamps.device"), 1_000_000, strip, tuple, 1.0, 1e9))
     shown.show(RED)

@@ -13,17 +13,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hardware.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps, FakeVoice
-from hardware.rig import Rig
-from referee.events import SessionStarted
-from referee.live import Live
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
+from hardware.factory import Rig
+from hardware.testing.fakes import FakeButtons, FakeBuzzer, FakeCalliper, FakeDice, FakeLamps, FakeVoice
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.status import Live
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
 MEDIUM = load_piece_set("looney")["medium"]

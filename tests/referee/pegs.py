@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from engines.board_marks import Option
 from engines.errors import InvalidNotation
-from engines.sketch import Option
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, Refused, Waiting
 
 PEGS_TO_WIN = 5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from referee.appeal import ALTERNATIVES
-from referee.command import Correct, Undo
-from referee.events import Asked, Choice, Noted, Ruled, SessionStarted
-from referee.session import Session
+from referee.sessions.alternatives import ALTERNATIVES
+from referee.sessions.commands import Correct, Undo
+from referee.sessions.events import Asked, Choice, Noted, Ruled, SessionStarted
+from referee.sessions.session import Session
 from table.errors import InputError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from referee.between import made_out, with_one_more, without_strangers
+from referee.live.reconstruction import made_out, with_one_more, without_strangers
 from table.observation import SeenCounter
 
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import Asked, Ruled, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Ruled, SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 THROWS = [("blue", 90), ("yellow", 170), ("yellow", 60), ("blue", 130), ("blue", 75), ("blue", 200), ("yellow", 45), ("yellow", 30)]
 """Who throws, and how far from the target's middle the piece's base comes to lie, mm."""

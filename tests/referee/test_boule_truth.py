@@ -11,10 +11,10 @@ from benchmarks.misreading import read_truly
 from benchmarks.playing import agrees
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, Waiting
-from referee.simulated_table import Tabletop, Throw, demo_place, demo_setup, inside, middle_mm
-from referee.simulation import true_layout
+from simulation.players.ice_boule import true_layout
+from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, inside, middle_mm
+from simulation.render.scene import Scene
 from table.solids import upright
-from vision.scene import Scene
 
 GAME, SETUP, PLACE = GAMES["ice_boule"], demo_setup(), demo_place()
 ACCIDENTS = ("none", "none", "touch", "knock", "knock", "on target", "on target", "topple", "topple", "off")

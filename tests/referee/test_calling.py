@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.calling import LONGEST, call, sound
+from referee.presentation.announcements import LONGEST, call, sound
 
 SAID = [
     (

@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from cli.main import COMMANDS, main
 from engines import GAMES
-from referee.cli import COMMANDS, main
 
 
 def test_every_command_is_listed_and_tells_how_to_use_it() -> None:

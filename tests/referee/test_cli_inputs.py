@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.log import Log
+from cli.main import main
+from referee.sessions.event_store import Log
 
 WIDTH, HEIGHT, FOCAL, EYE_MM = 960, 720, 900.0, 700.0
 CORNERS_MM = ((-30, 330), (430, 330), (430, -30), (-30, -30))

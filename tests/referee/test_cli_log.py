@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from referee.events import Answered, Asked, Choice, Corrected, Reopened, Ruled, SessionEnded, SessionStarted
-from referee.log import Log
+from cli.main import main
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Asked, Choice, Corrected, Reopened, Ruled, SessionEnded, SessionStarted
 
 JPEG = b"\xff\xd8 a picture \xff\xd9"
 

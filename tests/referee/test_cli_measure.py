@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
+from cli.main import main
 from table.observation import Camera, Observation, SeenPiece, Unusable
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
-from table.setup import Open as OpenGround
 from table.solids import lying, on_top, upright
+from table.table_config import Fiducials, Game, Lens, Marker, Setup, save_table
+from table.table_config import Open as OpenGround
 
 LARGE = load_piece_set("looney")["large"]
 EYE_MM = np.array([200.0, 150.0, 700.0])
@@ -59,7 +59,7 @@ class Table:
         assert cv2.imwrite(str(folder / "photo.png"), np.full((360, 480, 3), 120, np.uint8))
 
     def __call__(self, command: str, observation: Observation | Unusable, *words: str) -> Result:
-        self._patch.setattr("referee.commands_measure.observe_frame", lambda *_: observation)
+        self._patch.setattr("cli.measure.observe_frame", lambda *_: observation)
         photo, table = self.folder / "photo.png", self.folder / "table.json"
         return CliRunner().invoke(main, [command, str(photo), "--table", str(table), *words], env={"COLUMNS": "120"})
 
@@ -153,7 +153,7 @@ def test_a_full_disk_is_said_before_anything_is_printed(
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("table.documents.os.fsync", full)
+    monkeypatch.setattr("table.files.os.fsync", full)
     before = sorted(rinkside.folder.iterdir())
     result = rinkside(command, CLEAR, "--picture", str(rinkside.picture), *words)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)

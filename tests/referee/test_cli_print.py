@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from table.setup import Fiducials, parse_table
-from vision.cameras.files import read_image
+from cli.main import main
+from table.table_config import Fiducials, parse_table
+from vision.cameras.image_files import read_image
 
 
 def rinkside(*words: object) -> Result:

@@ -19,15 +19,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from table.setup import save_table
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from simulation.players.ice_boule_table import demo_setup
+from table.table_config import save_table
 from tests.vision.films import film, zeroed
 from tests.vision.test_cameras import jpeg
 
-RINKSIDE = [sys.executable, "-c", "from referee.cli import main; main()"]
+RINKSIDE = [sys.executable, "-c", "from cli.main import main; main()"]
 WAIT_S = 120
 """A generous limit for a start on a small and busy board; nothing is measured by it."""
 
@@ -245,7 +245,7 @@ def failing(self, *words):
         raise KeyError("no such piece")
     return look(self, *words)
 watch.Watch.__call__ = failing
-from referee.cli import main
+from cli.main import main
 main(sys.argv[2:])
 """
 
@@ -297,7 +297,7 @@ def test_a_referee_that_fails_again_and_again_is_halted_and_the_panel_stays(tmp_
 
 
 def test_version_and_help_load_nothing_heavy() -> None:
-    told = "import sys; from referee.cli import main; main(sys.argv[1:], standalone_mode=False); print({'cv2', 'scipy', 'flask'} & {*sys.modules})"
+    told = "import sys; from cli.main import main; main(sys.argv[1:], standalone_mode=False); print({'cv2', 'scipy', 'flask'} & {*sys.modules})"
     for words in (["--version"], ["--help"]):
         result = subprocess.run([sys.executable, "-c", told, *words], capture_output=True, text=True, timeout=WAIT_S, check=True)
         assert result.stdout.splitlines()[-1] == "set()"

@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from hardware.fake_serial import SerialDouble, WledFirmware
-from referee.cli import main
-from referee.log import LogReader
-from referee.loop import Referee
+from cli.main import main
+from hardware.testing.fake_serial import SerialDouble, WledFirmware
+from referee.live.referee import Referee
+from referee.sessions.event_store import LogReader
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Marker, Setup, save_table
-from table.setup import Open as OpenGround
 from table.solids import lying, upright
+from table.table_config import Fiducials, Game, Lens, Marker, Setup, save_table
+from table.table_config import Open as OpenGround
 from tests.vision.films import cut, film
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 LARGE = load_piece_set("looney")["large"]
 EYE_MM = np.array([200.0, 150.0, 700.0])
@@ -59,7 +59,7 @@ def observe(frame: Frame, _setup: Setup, reference: Frame | None = None, previou
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe)
     save_table(SETUP, tmp_path / "table.json")
     (tmp_path / "frames").mkdir()
     (tmp_path / "inputs.jsonl").write_text("\n")
@@ -140,7 +140,7 @@ def fails(monkeypatch: pytest.MonkeyPatch, *at_ms: int) -> None:
             raise ZeroDivisionError("no such table")
         return observe(frame, SETUP)
 
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: look)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: look)
 
 
 def test_a_referee_that_fails_in_the_middle_rules_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_a_collection_of_garbage_holds_no_game_up(folder: Path, monkeypatch: pyt
         return observe(frame, setup, reference)
 
     before = len(gc.get_objects())
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_count)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe_and_count)
     assert referee(folder, "--json").exit_code == 0
     assert max(through) < before / 5
     assert gc.get_freeze_count() == 0
@@ -234,7 +234,7 @@ def test_a_signal_ends_it_with_the_log_whole(folder: Path, monkeypatch: pytest.M
 
     usual = Referee.stop
     monkeypatch.setattr(Referee, "stop", stop)
-    monkeypatch.setattr("referee.referee_maker.Watch", lambda: observe_and_wait)
+    monkeypatch.setattr("referee.live.referee_factory.Watch", lambda: observe_and_wait)
     result = referee(folder, "--json", "--log", str(folder / "log.sqlite"))
     assert (result.exit_code, result.stderr, len(result.stdout.splitlines())) == (0, "", 3)
     with LogReader(folder / "log.sqlite") as log:

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import Asked, Ruled
-from referee.loop import RESTLESS_MS, Referee
-from referee.session import Session
-from referee.settle import HAND_STILL_MS
+from referee.live.referee import RESTLESS_MS, Referee
+from referee.live.stability import HAND_STILL_MS
+from referee.sessions.events import Asked, Ruled
+from referee.sessions.session import Session
 from tests.referee.test_patience import Looking
-from vision.cameras import CameraLost
+from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera, Picture
 
 NIGHT_MS = 1_795_000_000_000
@@ -139,12 +139,12 @@ def test_records_show_the_wall_clock_and_keep_their_order(session, seen, red, bl
 
 WALL_CLOCKS = re.compile(r"\btime\.time(_ns)?\(|\bdatetime\.now\(|\bdatetime\.today\(|\bdate\.today\(")
 FOR_PEOPLE = {
-    "referee/commands_play.py": "when a session began or went on",
-    "referee/commands_referee.py": "when a session began",
-    "referee/preparing.py": "when cards or colours were measured",
-    "referee/referee_maker.py": "when a session went on",
+    "cli/play.py": "when a session began or went on",
+    "cli/referee.py": "when a session began",
+    "calibration/wizard.py": "when cards or colours were measured",
+    "referee/live/referee_factory.py": "when a session went on",
     "vision/cameras/live.py": "the time of day of a picture",
-    "vision/cameras/simulated.py": "where a made-up clock starts, which then runs monotonically",
+    "simulation/camera.py": "where a made-up clock starts, which then runs monotonically",
 }
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from engines.verdict import Ambiguous, Choice
-from hardware.scenes import Scene
-from referee import companion
-from referee.command import Answer, Correct, Pause
-from referee.companion import NOT_NOW, Companion
-from referee.events import Ruled
-from referee.facts import fact_of
-from referee.pressing import DECIDED_BY
+from hardware.cues import Scene
+from referee.devices import controller
+from referee.devices.buttons import DECIDED_BY
+from referee.devices.controller import NOT_NOW, Companion
+from referee.sessions.commands import Answer, Correct, Pause
+from referee.sessions.events import Ruled
+from referee.sessions.verdict_events import fact_of
 from table.boards import Open
 
 BOARD = Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400)))
@@ -29,7 +29,7 @@ def turn(player):
 
 @pytest.fixture
 def beside(rig, session, eyes, monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     beside = Companion(rig, session, eyes, BOARD)
     beside.start()
     rig.lamps.wait_for(turn("red"))
@@ -75,7 +75,7 @@ def test_lamps_that_fail_change_nothing_in_the_game(rig, session):
 
 
 def test_what_does_not_work_is_said_once_and_when_it_works_again(rig, session, eyes, monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     said = queue.Queue()
     rig.lamps.trouble = rig.buttons.trouble = "tty0: it is gone"
     beside = Companion(rig, session, eyes, BOARD, said.put)
@@ -273,7 +273,7 @@ def test_what_the_referee_has_made_already_is_not_made_again_for_the_lamps(rig, 
         return usual(state)
 
     monkeypatch.setattr(games["pegs"], "state_document", slowly)
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     beside = Companion(rig, session, eyes, BOARD)
     beside.start()
     rig.lamps.wait_for(turn("red"))

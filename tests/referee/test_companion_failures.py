@@ -6,10 +6,10 @@ import queue
 
 import pytest
 
-from hardware.scenes import Scene
-from referee import companion
-from referee.companion import NOT_NOW, Companion
-from referee.events import Noted, Paused, Ruled
+from hardware.cues import Scene
+from referee.devices import controller
+from referee.devices.controller import NOT_NOW, Companion
+from referee.sessions.events import Noted, Paused, Ruled
 from tests.referee.test_companion import BOARD, PATIENCE_S, PLAYERS, put, turn
 
 LEFT_OUT = "this was left out, and they go on"
@@ -17,7 +17,7 @@ LEFT_OUT = "this was left out, and they go on"
 
 @pytest.fixture
 def said(monkeypatch):
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     return queue.Queue()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.events import SCHEMA, Event, Record, Ruled, SessionStarted, decode, encode, record_document
+from referee.sessions.events import SCHEMA, Event, Record, Ruled, SessionStarted, decode, encode, record_document
 from table.errors import InputError
 
 RULED = Ruled(verdict="accepted", code="boule.throw", said="Blue is at 57.5 mm.", player="blue", moves=("blue",), evidence={"gap_mm": 57.52})

@@ -8,11 +8,11 @@ import zipfile
 
 import pytest
 
-from referee.command import Answer, Correct, Undo
-from referee.events import Asked, Choice, Paused, Ruled, SessionStarted, decode
-from referee.exchange import PLACE, RECORDS, export_session, import_session
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.archive import PLACE, RECORDS, export_session, import_session
+from referee.sessions.commands import Answer, Correct, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Paused, Ruled, SessionStarted, decode
+from referee.sessions.session import Session
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"

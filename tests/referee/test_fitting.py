@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.opening import opening
-from referee.setting_up import playable
-from referee.simulated_tables import game_table
+from referee.live.game_setup import playable
+from referee.sessions.start import opening
+from simulation.tables import game_table
 from table.boards import Chessboard
 from table.errors import InputError
-from table.setup import Setup
+from table.table_config import Setup
 
 AT = datetime(2026, 11, 27, tzinfo=UTC)
 

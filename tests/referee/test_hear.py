@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from engines.verdict import Ambiguous, OutOfSync
-from referee.command import Answer, Declare, Hear, Undo, parse_command
-from referee.events import Asked, Choice, Noted, Ruled, record_document
-from referee.inputs import Input
-from referee.loop import Referee
-from referee.session import Session
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.sessions.commands import Answer, Declare, Hear, Undo, parse_command
+from referee.sessions.events import Asked, Choice, Noted, Ruled, record_document
+from referee.sessions.session import Session
 from table.errors import InputError
 from tests.referee.variants import Variant
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 
 
 def kinds(session):

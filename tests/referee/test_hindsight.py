@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.verdict import Accepted, Ambiguous, Choice, OutOfSync, Refused, Waiting
-from referee.command import Answer, Undo
-from referee.events import Asked, Ruled, Undone
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.replay import LATER, rejudge
-from referee.session import Session
-from table.setup import table_document
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.live.replay import LATER, rejudge
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Ruled, Undone
+from referee.sessions.session import Session
+from table.table_config import table_document
 from tests.referee.test_cli_referee import SETUP
 from tests.referee.variants import Variant
-from vision.cameras.files import decode_image
+from vision.cameras.image_files import decode_image
 
 
 def ruled(session):

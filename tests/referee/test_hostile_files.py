@@ -58,7 +58,7 @@ LIMITED = f"""
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_DATA, ({MOST_BYTES}, {MOST_BYTES}))
 from click.testing import CliRunner
-from referee.cli import main
+from cli.main import main
 ran = [CliRunner().invoke(main, words) for words in json.loads(sys.argv[1])]
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(json.dumps([int(peak), [[one.exit_code, one.stderr, repr(one.exception)] for one in ran]]))

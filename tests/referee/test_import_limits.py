@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.events import Ruled, SessionStarted
-from referee.exchange import MOST_LINE, RECORDS, import_session
-from referee.log import Log, LogReader
+from cli.main import main
+from referee.sessions.archive import MOST_LINE, RECORDS, import_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Ruled, SessionStarted
 from table.errors import InputError
 
 MEMORY_BYTES = 600_000_000
@@ -27,7 +27,7 @@ REFUSED = PLACE | {"fact": "ruled", "verdict": "refused", "code": "c", "said": "
 IMPORT_EACH = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
-from referee.cli import main
+from cli.main import main
 for path in sys.argv[3:]:
     try:
         main(["log", "import", path, "--log", sys.argv[2]], standalone_mode=False)
@@ -139,7 +139,7 @@ def test_pictures_without_room_are_left_out_and_none_of_the_users_own_go(tmp_pat
 def test_what_was_left_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines, _ = with_pictures(3, 10)
     path = zipped(tmp_path / "theirs.zip", lines, [(f"frames/{seq:06d}.jpg", JPEG) for seq in (2, 3, 4)])
-    monkeypatch.setattr("referee.commands_log.Log", lambda target: Log(target, frames_bytes=len(JPEG)))
+    monkeypatch.setattr("cli.log.Log", lambda target: Log(target, frames_bytes=len(JPEG)))
     result = CliRunner().invoke(main, ["log", "import", str(path), "--log", str(tmp_path / "log.sqlite")])
     assert (result.exit_code, result.stderr) == (0, "rinkside: 2 of its 3 pictures were left out: the log has no room for them\n")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.kill import compare, live_and_die
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.session import Session
 
 
 def test_a_killed_referee_goes_on_from_what_it_has_shown(tmp_path):

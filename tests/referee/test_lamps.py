@@ -12,27 +12,16 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer, playout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, OutOfSync, Refused, Waiting
-from hardware.fakes import FakeLamps
-from hardware.scenes import DARK, Mark, Scene
-from hardware.strip import Strip
-from referee.events import (
-    Answered,
-    Corrected,
-    Declared,
-    GameStarted,
-    Paused,
-    Record,
-    Resumed,
-    SessionEnded,
-    SessionStarted,
-    Undone,
-)
-from referee.facts import fact_of
-from referee.lamps import marks, place_mm, scene_of, scene_of_record, standing
-from referee.ledger import Ledger
-from referee.live import Status
+from hardware.backends.led_strip import Strip
+from hardware.cues import DARK, Mark, Scene
+from hardware.testing.fakes import FakeLamps
+from referee.presentation.lamp_cues import marks, place_mm, scene_of, scene_of_record, standing
+from referee.sessions.events import Answered, Corrected, Declared, GameStarted, Paused, Record, Resumed, SessionEnded, SessionStarted, Undone
+from referee.sessions.state import Ledger
+from referee.sessions.status import Status
+from referee.sessions.verdict_events import fact_of
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from referee.command import Hear, Undo
-from referee.events import Ruled, SessionStarted
-from referee.landed import hits, squares_hit
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
-from webui.later import count
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from referee.statistics.throws import hits, squares_hit
+from webui.pages.history import count
 
 
 @pytest.fixture

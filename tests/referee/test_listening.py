@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from referee.events import Ruled
-from referee.log import LogFailed, LogReader
+from referee.sessions.event_store import LogFailed, LogReader
+from referee.sessions.events import Ruled
 
 
 def put(session, colour, **more):

@@ -8,15 +8,15 @@ from typing import get_args
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer, playout
 from engines.verdict import Accepted, Ambiguous, CannotSee, Choice, Noted, OutOfSync, Refused, Verdict, Waiting
-from hardware.rig import Rig
-from referee import companion
-from referee.command import Answer, Pause, Resume, Undo
-from referee.companion import Companion
-from referee.events import SessionStarted
-from referee.facts import fact_of
-from referee.session import Session
+from hardware.factory import Rig
+from referee.devices import controller
+from referee.devices.controller import Companion
+from referee.sessions.commands import Answer, Pause, Resume, Undo
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.verdict_events import fact_of
+from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 
 TABLES = {
@@ -32,7 +32,7 @@ TABLES = {
 @pytest.fixture
 def lit(log, lamps, eyes, monkeypatch):
     """lit(game): a session of it, and what its lamps show next."""
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     running = []
 
     def begin(game):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
-from referee.log import Log, LogFailed, LogReader
-from referee.log_tables import record_checksum
+from referee.sessions.event_store import Log, LogFailed, LogReader
+from referee.sessions.event_tables import record_checksum
+from referee.sessions.events import SCHEMA, Paused, Ruled, SessionEnded, SessionStarted, encode
 from table.errors import InputError
 
 STARTED = SessionStarted(game="pegs", players=("red", "blue"), started_utc="2026-11-21T14:00:00+00:00", simulated=True)
@@ -247,8 +247,8 @@ def test_a_log_that_somebody_holds_is_said_and_written_later(log):
 WRITE_UNTIL_IT_FAILS = """
 import resource, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
-from referee.log import Log, LogFailed
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.event_store import Log, LogFailed
 log = Log(Path(sys.argv[1]))
 log.append(SessionStarted(game="pegs", players=("red", "blue")), 0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, -1))
@@ -292,8 +292,8 @@ def test_a_log_that_may_not_be_written_is_said(tmp_path):
 APPEND_AND_PRINT = """
 import random, sys
 from pathlib import Path
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.event_store import Log
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 chance = random.Random(seed)
 log = Log(path)

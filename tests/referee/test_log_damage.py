@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.main import main
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.cli import main
-from referee.events import Paused, Record, Resumed, Ruled, SessionEnded, SessionStarted, encode
-from referee.ledger import fold
-from referee.log import Log, LogReader
-from referee.log_rescue import rescue
-from referee.session import Session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Paused, Record, Resumed, Ruled, SessionEnded, SessionStarted, encode
+from referee.sessions.rescue import rescue
+from referee.sessions.session import Session
+from referee.sessions.state import fold
+from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"

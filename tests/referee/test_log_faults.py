@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from engines import GAMES
-from engines.players import RandomPlayer
-from referee.command import Undo
-from referee.events import Record, Ruled, SessionStarted
-from referee.ledger import fold
-from referee.log import Log, LogFailed, LogReader
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log, LogFailed, LogReader
+from referee.sessions.events import Record, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.state import fold
+from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 20 + b"\xff\xd9"

@@ -10,17 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
-from referee.events import Asked, Ruled
-from referee.frames import RETRY_S
-from referee.log import LogFailed
-from referee.loop import STILL_HAND, Referee
-from referee.session import Session
+from referee.live.referee import STILL_HAND, Referee
+from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Roll, Undo
+from referee.sessions.event_store import LogFailed
+from referee.sessions.events import Asked, Ruled
+from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
-from vision.cameras import CameraLost
-from vision.cameras.files import decode_image
-from vision.frame import Frame
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import decode_image
+from vision.cameras.reconnect import RETRY_S
 
 
 def rulings(session):

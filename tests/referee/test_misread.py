@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from benchmarks.misreading import FAULTS_AT_ONCE, BadEyes
-from referee.events import Ruled
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening
-from referee.session import Session
-from referee.simulated_games import Players as Seated
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, game_table, seat
-from referee.simulation import Players
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.players.driver import Players as Seated
+from simulation.players.ice_boule import Players
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.tables import KINDS, game_table, seat
 
 WIDTH_PX, FRAMES = 320, 300
 

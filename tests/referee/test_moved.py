@@ -9,16 +9,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.recheck import Checked
-from referee.events import Ruled, TableChecked, decode, encode
-from referee.loop import Referee
-from referee.moved import HARMLESS, HOLDS, PLAYED_ON, TableWatch
-from referee.simulated_table import demo_setup
+from calibration.table.drift import Checked
+from referee.live.referee import Referee
+from referee.live.table_monitor import HARMLESS, HOLDS, PLAYED_ON, TableWatch
+from referee.sessions.events import Ruled, TableChecked, decode, encode
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Unusable
-from table.setup import load_table, save_table
-from vision.frame import Frame
-from vision.watch import NOT_AT_REST
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.change_gate import NOT_AT_REST
 
 PERIOD_MS, FRAMES_TO_REST = 250, 4
 

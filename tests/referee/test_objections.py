@@ -6,9 +6,9 @@ import pytest
 
 import engines
 from engines.icefloe.state import State
-from referee.command import Appeal, Correct, Declare, Hear, NextGame, Resign, Undo, Uphold, parse_command
-from referee.events import Ruled, SeatFreed, SeatTaken, SessionStarted
-from referee.session import Session
+from referee.sessions.commands import Appeal, Correct, Declare, Hear, NextGame, Resign, Undo, Uphold, parse_command
+from referee.sessions.events import Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.sessions.session import Session
 from table.errors import InputError
 
 

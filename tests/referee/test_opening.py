@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.command import Undo
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.opening import as_played, opening, parse_names, reopened
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import as_played, opening, parse_names, reopened
 from table.errors import InputError
-from table.setup import CoverDice, parse_table
+from table.table_config import CoverDice, parse_table
 from tests.vision.test_cameras import TABLE
 
 SETUP = parse_table(TABLE)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from engines.verdict import Ambiguous, CannotSee, Choice, OutOfSync, Waiting
-from referee.command import Answer, Undo
-from referee.events import Answered, Asked
-from referee.session import Session
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.events import Answered, Asked
+from referee.sessions.session import Session
 from tests.referee.test_hear import referee
 from tests.referee.variants import Variant
 

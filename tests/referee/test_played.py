@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.main import main
 from engines import GAMES
-from referee.cli import main
-from referee.command import Answer, Correct, NextGame
-from referee.events import Asked, Choice, Ruled, SessionStarted
-from referee.exchange import export_session, import_session
-from referee.log import Log, LogReader
-from referee.played import games_of
-from referee.session import Session
+from referee.sessions.archive import export_session, import_session
+from referee.sessions.commands import Answer, Correct, NextGame
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.results import games_of
 
 BEGUN_MS = 1_795_000_000_000
 BEGUN_UTC = "2026-11-18T10:26:40+00:00"

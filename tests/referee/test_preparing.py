@@ -8,18 +8,18 @@ import msgspec
 import numpy as np
 import pytest
 
-from calibration.lens_simulation import random_lens, random_pose, simulated_view
-from calibration.lens_views import Views
-from referee import preparing
-from referee.preparing import Preparing
-from referee.simulated_table import demo_place, demo_setup, demo_stage
+from calibration import wizard
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
+from calibration.lens.views import Views
+from calibration.wizard import Preparing
+from simulation.players.ice_boule_table import demo_place, demo_setup, demo_stage
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
-from table.setup import load_table, save_table
 from table.solids import lying, upright
-from vision.cameras import CameraLost
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
+from table.table_config import load_table, save_table
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
 
 
 class Film:
@@ -67,7 +67,7 @@ def moved(setup):
 @pytest.fixture
 def make(tmp_path, monkeypatch):
     """make(film): a table made ready through it, kept in a file."""
-    monkeypatch.setattr(preparing, "LOOK_S", 0.0)
+    monkeypatch.setattr(wizard, "LOOK_S", 0.0)
     save_table(demo_setup(), tmp_path / "table.json")
     return lambda film: Preparing(demo_setup(), tmp_path / "table.json", lambda _setup: film)
 
@@ -158,8 +158,8 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
     true = random_lens(rng)
     views = tuple(simulated_view(f"view-{k:02d}", true, random_pose(true, rng), 0.1, rng) for k in range(14))
     given = Views((true.width, true.height), views, (), None)
-    monkeypatch.setattr(preparing, "take_views", lambda *_: given)
-    monkeypatch.setattr(preparing, "lens_file", lambda *words: msgspec.structs.replace(lens_file(*words), camera=setup.camera))
+    monkeypatch.setattr(wizard, "take_views", lambda *_: given)
+    monkeypatch.setattr(wizard, "lens_file", lambda *words: msgspec.structs.replace(lens_file(*words), camera=setup.camera))
     film = Film(images["as it was"])
     table = make(film)
     assert table.lens is None
@@ -173,7 +173,7 @@ def test_a_lens_that_is_calibrated_counts_once_the_table_is_measured_through_it(
     assert after["lens"].said == before["lens"].said
 
 
-lens_file = preparing.lens_file
+lens_file = wizard.lens_file
 
 
 def test_a_camera_that_is_lost_is_told_and_what_was_wanted_of_it_ends(make, images, monkeypatch):
@@ -204,7 +204,7 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
     """A picture that cannot be looked at, a wish that fails, a camera that cannot be used: the thread that looks does not end."""
     film = Film(images["as it was"], images["as it was"], images["as it was"], InputError("frame 4: expected 96 x 80 px"))
     table, said = make(film), []
-    check, errors = preparing.recheck, [ValueError("odd\nnumber")]
+    check, errors = wizard.recheck, [ValueError("odd\nnumber")]
 
     def failing(*words):
         if errors:
@@ -214,8 +214,8 @@ def test_what_nobody_foresaw_is_told_and_the_page_goes_on(make, images, monkeypa
     def fail(*_):
         raise ZeroDivisionError("no length")
 
-    monkeypatch.setattr(preparing, "recheck", failing)
-    monkeypatch.setattr(preparing, "redo", fail)
+    monkeypatch.setattr(wizard, "recheck", failing)
+    monkeypatch.setattr(wizard, "redo", fail)
 
     def after_the_first():
         said.append(table.steps()["camera"].said[-1])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engines import GAMES
-from hardware.ports import Press
-from referee.choosing import Choosing
-from referee.command import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
-from referee.events import Asked, Choice, Record
-from referee.ledger import Standing
-from referee.measuring import Measuring, in_question
-from referee.pressing import DECIDED_BY, commands_of, roller
+from hardware.interfaces import Press
+from referee.devices.answer_picker import Choosing
+from referee.devices.buttons import DECIDED_BY, commands_of, roller
+from referee.sessions.caliper_answers import Measuring, in_question
+from referee.sessions.commands import Answer, Hear, NextGame, Pause, Resume, Roll, Undo
+from referee.sessions.events import Asked, Choice, Record
+from referee.sessions.state import Standing
 
 PLAYERS = ("red", "blue")
 

@@ -9,13 +9,13 @@ from typing import NoReturn
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.events import Ruled, SessionStarted
-from referee.exchange import export_session
-from referee.folders import codes_path, log_path, ready_folder
-from referee.log import Log, LogReader
-from referee.log_rescue import rescue
-from webui.codes import Codes
+from cli.main import main
+from cli.paths import codes_path, log_path, ready_folder
+from referee.sessions.archive import export_session
+from referee.sessions.event_store import Log, LogReader
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.rescue import rescue
+from webui.security.codes import Codes
 
 JPEG = b"\xff\xd8\xff a picture \xff\xd9"
 STARTED = SessionStarted(game="ice_boule", players=("red", "blue"))

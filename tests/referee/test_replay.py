@@ -12,26 +12,26 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from cli.main import main
 from engines import GAMES
 from engines.verdict import Waiting
-from referee.cli import main
-from referee.command import Answer, Correct, NextGame, Undo
-from referee.events import Reopened, Ruled, SessionStarted
-from referee.frames import KEPT_QUALITY
-from referee.log import Log
-from referee.loop import Referee
-from referee.opening import opening, reopened
-from referee.replay import GONE, HEARD, PEOPLE, rejudge
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from referee.simulation import simulated_table
+from referee.live.referee import Referee
+from referee.live.replay import GONE, HEARD, PEOPLE, rejudge
+from referee.sessions.commands import Answer, Correct, NextGame, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening, reopened
+from simulation.players.ice_boule import simulated_table
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Observation, Unusable
-from table.setup import LearnedColour, table_document
+from table.table_config import LearnedColour, table_document
 from tests.referee.test_cli_referee import FILM, SETUP, observe, thrown
-from vision.cameras.files import encode_jpeg
-from vision.frame import Frame
-from vision.watch import Watch
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import encode_jpeg
+from vision.cameras.reconnect import KEPT_QUALITY
+from vision.change_gate import Watch
 
 BEGUN = datetime(2026, 11, 21, tzinfo=UTC)
 ICE_BOULE = opening("ice_boule", ("red", "green"), {}, SETUP, "a film", BEGUN)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from referee.command import Correct, Undo
-from referee.events import SessionStarted
-from referee.facts import fact_of
-from referee.reread import Told, last_table, reread
-from referee.ruled_on import RuledOn
-from referee.session import Session
-from referee.simulated_table import demo_setup
+from referee.live.correction import Told, last_table, reread
+from referee.sessions.commands import Correct, Undo
+from referee.sessions.events import SessionStarted
+from referee.sessions.judged_tables import RuledOn
+from referee.sessions.session import Session
+from referee.sessions.verdict_events import fact_of
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
-from table.setup import table_document
 from table.solids import lying, upright
+from table.table_config import table_document
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 1000.0]), np.eye(6) * 1e-6, 0.2, (0, 1, 2, 3))
 SETUP = demo_setup()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from engines.verdict import Accepted
-from referee.events import Reopened, Ruled, SessionStarted
-from referee.loop import Referee
-from referee.replay import rejudge
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from table.setup import table_document
+from referee.live.referee import Referee
+from referee.live.replay import rejudge
+from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.session import Session
+from simulation.players.ice_boule_table import demo_setup
+from table.table_config import table_document
 
 
 def test_a_set_up_is_accepted_once_though_the_program_is_started_again(log, games, film_of, hold, seen, red):

@@ -8,15 +8,15 @@ import pytest
 
 from engines import GAMES
 from engines.verdict import Noted as HeardSaid
-from hardware import dice
-from hardware.fakes import FakeDice
-from hardware.scenes import Scene
-from referee import companion
-from referee.command import Pause, Roll, Undo, parse_command
-from referee.companion import NOT_NOW, Companion
-from referee.events import Ruled, SessionStarted
-from referee.lamps import standing
-from referee.session import Session
+from hardware import dice_display as dice
+from hardware.cues import Scene
+from hardware.testing.fakes import FakeDice
+from referee.devices import controller
+from referee.devices.controller import NOT_NOW, Companion
+from referee.presentation.lamp_cues import standing
+from referee.sessions.commands import Pause, Roll, Undo, parse_command
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
 from table.boards import Coasters, Open
 from table.errors import InputError
 
@@ -104,7 +104,7 @@ class Dice(FakeDice):
 @pytest.fixture
 def rolling(session, rig, eyes, games, monkeypatch):
     """rolling(count): dice and buttons beside a game that waits for red's die."""
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
     heard = {"may_say": [{"label": "die 1", "said": {"player": "red", "die": 1}}]}
     document = games["pegs"].state_document
@@ -194,7 +194,7 @@ def test_a_roll_from_the_panel_is_seen_too(rolling, session):
 def test_a_game_of_zamboni_wars_is_rolled_by_the_button(log, eyes, rig, monkeypatch):
     """Every value is drawn by the electronic die, in the log at once, and what the game makes of it is lit, whatever chance brings."""
     monkeypatch.setattr(dice, "tumble", lambda values: [(tuple(value % 6 + 1 for value in values), 0), (values, 0)])
-    monkeypatch.setattr(companion, "POLL_S", 0.005)
+    monkeypatch.setattr(controller, "POLL_S", 0.005)
     session = Session.begin(log, SessionStarted(game="zamboni_wars", players=("yellow", "blue")))
     board = Coasters(cell_mm=33)
     rig.dice = Dice(1, session)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from types import SimpleNamespace
 
-from referee.loop import Referee
-from referee.session import Session
+from referee.live.referee import Referee
+from referee.sessions.session import Session
 
 
 def test_what_a_judge_knows_besides_the_picture_is_kept_with_the_ruling(log, started, games, film_of, hold, piece, red, blue):

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from referee.events import Reopened, SessionStarted, TableChecked
-from referee.log import Log
-from referee.opening import opening, reopened
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Reopened, SessionStarted, TableChecked
+from referee.sessions.session import Session
+from referee.sessions.start import opening, reopened
 from table.errors import InputError
-from table.setup import parse_table, table_document
+from table.table_config import parse_table, table_document
 from tests.vision.test_cameras import TABLE
 
 BEGUN = datetime(2026, 11, 27, tzinfo=UTC)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo, parse_command
-from referee.events import Answered, Asked, Choice, Corrected, Paused, Ruled, SessionEnded, SessionStarted, Undone
-from referee.ledger import fold
-from referee.log import Log
-from referee.session import RECORDS_KEPT, Session
+from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Undo, parse_command
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Asked, Choice, Corrected, Paused, Ruled, SessionEnded, SessionStarted, Undone
+from referee.sessions.session import RECORDS_KEPT, Session
+from referee.sessions.state import fold
 from table.errors import InputError
 
 CHOICES = (Choice(label="it counts", moves=("red",)), Choice(label="it does not"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.events import Ruled
+from referee.sessions.events import Ruled
 
 
 @pytest.mark.parametrize(("verdict", "in_doubt"), [("accepted", False), ("refused", False), ("cannot_see", True), ("out_of_sync", True)])

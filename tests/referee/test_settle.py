@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.settle import EARLY, Settle, agree, unchanged
+from referee.live.stability import EARLY, Settle, agree, unchanged
 from table.observation import SeenCounter
 
 places = st.tuples(

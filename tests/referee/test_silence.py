@@ -12,23 +12,23 @@ import pytest
 
 from benchmarks.faults import FAULTS
 from benchmarks.misreading import read_truly
-from referee.choosing import Choosing
-from referee.command import Answer, Correct, Hear, Pause, Resume, Undo
-from referee.commands_referee import verdict_document
-from referee.events import Answered, Asked, Paused, Resumed, Ruled
-from referee.log import Log
-from referee.loop import Referee
-from referee.misread import KEY
-from referee.opening import opening
-from referee.reread import Told
-from referee.session import Session
-from referee.simulated_table import demo_place, demo_setup
-from referee.simulated_tables import KINDS, game_table
+from cli.referee import verdict_document
+from referee.devices.answer_picker import Choosing
+from referee.live.correction import Told
+from referee.live.referee import Referee
+from referee.sessions.commands import Answer, Correct, Hear, Pause, Resume, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Asked, Paused, Resumed, Ruled
+from referee.sessions.misreadings import KEY
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from simulation.players.ice_boule_table import demo_place, demo_setup
+from simulation.render.scene import Scene, SceneDie, ScenePiece, Slab
+from simulation.tables import KINDS, game_table
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
-from vision.frame import Frame
-from vision.scene import Scene, SceneDie, ScenePiece, Slab
-from webui.language import LANGUAGES, translated
+from vision.cameras.frame import Frame
+from webui.i18n import LANGUAGES, translated
 
 PERIOD_MS = 250
 SETS = ["icebreaker", "icefloe", "zamboni_wars"]

@@ -12,13 +12,13 @@ import pytest
 from benchmarks.games import NOTES, page
 from benchmarks.playing import STUCK, Deed, Game, needed, play
 from engines import GAMES
-from referee.events import Asked, Choice
-from referee.simulated_storm import StormPlay
-from referee.simulated_tables import KINDS, game_table
+from referee.sessions.events import Asked, Choice
+from simulation.players.ice_storm import StormPlay
+from simulation.render.renderer import Renderer
+from simulation.render.scene import ScenePiece
+from simulation.tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
-from vision.render import Renderer
-from vision.scene import ScenePiece
 
 ACTS = 45
 

@@ -12,22 +12,22 @@ import pytest
 from engines.ice_boule import hear
 from engines.ice_boule.moves import Target, Throw, parse_move
 from engines.ice_boule.rules import outcome, play, start
-from referee.command import Hear
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from referee.simulated_table import Tabletop, demo_place, demo_setup, demo_stage, inside, middle_mm, stands_on
-from referee.simulated_table import Throw as Thrown
-from referee.simulation import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
+from referee.live.referee import Referee
+from referee.sessions.commands import Hear
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from simulation.players.ice_boule import PATIENCE_FRAMES, PATIENCE_MS, Players, simulated_table, true_layout
+from simulation.players.ice_boule_table import Tabletop, demo_place, demo_setup, demo_stage, inside, middle_mm, stands_on
+from simulation.players.ice_boule_table import Throw as Thrown
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.clearance import clearance
 from table.errors import InputError
 from table.observation import Observation, SeenPiece
 from table.solids import Solid, lying, on_top, upright
-from vision.camera import project
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import project
 
 PERIOD_MS = 250
 SETUP = demo_setup()

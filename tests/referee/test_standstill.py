@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from referee.command import Pause
-from referee.commands_referee import verdict_document
-from referee.events import Noted, Ruled
-from referee.loop import RESTLESS, STILL_HAND
-from referee.standstill import BUSY_MS, UNREAD_MS, Standstill
+from cli.referee import verdict_document
+from referee.live.referee import RESTLESS, STILL_HAND
+from referee.live.standstill import BUSY_MS, UNREAD_MS, Standstill
+from referee.sessions.commands import Pause
+from referee.sessions.events import Noted, Ruled
 from table.observation import Unusable
-from webui.language import LANGUAGES, translated
+from webui.i18n import LANGUAGES, translated
 
 COVERED = "The table cannot be read: fiducials 2 and 3 are covered."
 

@@ -5,7 +5,7 @@ import sys
 
 DROPPED = """
 import os, signal
-from referee.stopping import stopped_by_one_signal
+from cli.shutdown import stopped_by_one_signal
 
 class Thing:
     def __del__(self):

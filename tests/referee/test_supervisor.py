@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from referee.command import Pause, Roll, Undo
-from referee.events import Reopened, Ruled, SessionStarted
-from referee.frames import CannotGoOn
-from referee.inputs import Input
-from referee.live import LiveState
-from referee.log import Log, LogFailed
-from referee.loop import Referee
-from referee.opening import reopening
-from referee.patient_session import RETRY_S, PatientSession
-from referee.session import Session
-from referee.simulated_table import demo_setup
-from referee.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
+from referee.live.patient_session import RETRY_S, PatientSession
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.live.supervisor import MOST_FAILURES, WITHIN_S, Halted, Supervisor
+from referee.sessions.commands import Pause, Roll, Undo
+from referee.sessions.event_store import Log, LogFailed
+from referee.sessions.events import Reopened, Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import reopening
+from referee.sessions.status import LiveState
+from simulation.players.ice_boule_table import demo_setup
 from table.errors import InputError
+from vision.cameras.reconnect import CannotGoOn
 
 SETUP = demo_setup()
 NOW = datetime(2026, 11, 27, tzinfo=UTC)

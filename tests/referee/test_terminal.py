@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
-from referee.events import Answered, Appealed, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted, Upheld
-from referee.log import Log
-from referee.simulated_table import demo_setup
-from referee.terminal import console, say, say_json
-from table.setup import table_document
-from vision.cameras.files import encode_jpeg
+from cli.main import main
+from cli.terminal import console, say, say_json
+from referee.sessions.event_store import Log
+from referee.sessions.events import Answered, Appealed, Asked, Choice, Corrected, Ruled, SessionEnded, SessionStarted, Upheld
+from simulation.players.ice_boule_table import demo_setup
+from table.table_config import table_document
+from vision.cameras.image_files import encode_jpeg
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f"
 TURNED, FORGED = "\u202eevil\u2066", "\nrinkside: all is well\r\u2028"

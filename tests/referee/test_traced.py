@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.command import Undo
-from referee.events import Asked, Choice, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.commands import Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.session import Session
 
 STARTED = SessionStarted(game="icebreaker", players=("red", "black"))
 

@@ -7,13 +7,13 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from referee.cli import main
-from referee.command import parse_command
-from referee.events import Paused, Ruled, SessionStarted, decode, encode
-from referee.inputs import read_inputs
-from referee.session import Session
+from cli.main import main
+from referee.live.recorded_inputs import read_inputs
+from referee.sessions.commands import parse_command
+from referee.sessions.events import Paused, Ruled, SessionStarted, decode, encode
+from referee.sessions.session import Session
 from table.errors import InputError
-from table.setup import load_table
+from table.table_config import load_table
 
 LONE = "\ud83d"
 REFUSED = "expected valid Unicode text, got "

@@ -9,19 +9,19 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
+from cli.main import main
 from engines import GAMES
-from referee.beginning import decided, draw_lot
-from referee.cli import main
-from referee.command import Correct, Declare, Hear, NextGame, Roll, Undo, parse_command
-from referee.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
-from referee.lamps import standing
-from referee.log import Log
-from referee.opening import opening
-from referee.pressing import roller
-from referee.session import Session
-from referee.story import Stories
+from referee.devices.buttons import roller
+from referee.presentation.lamp_cues import standing
+from referee.sessions.commands import Correct, Declare, Hear, NextGame, Roll, Undo, parse_command
+from referee.sessions.event_store import Log
+from referee.sessions.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
+from referee.sessions.first_player import decided, draw_lot
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.test_cameras import TABLE
 
 SETUP = parse_table(TABLE)

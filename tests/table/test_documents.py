@@ -9,15 +9,15 @@ from typing import NoReturn
 
 import pytest
 
-from table.documents import convert, write_whole
 from table.errors import InputError
+from table.files import convert, write_whole
 
 OLD, NEW = b"old and whole\n", b"new\n" * 50_000
 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from table.documents import convert, write_whole
+from table.files import convert, write_whole
 from table.errors import InputError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

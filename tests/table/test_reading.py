@@ -11,23 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.lens_file import load_lens
+from calibration.lens.file import load_lens
 from hardware.settings import load_settings
-from referee.inputs import read_inputs
-from table.documents import (
-    MOST_TEXT_BYTES,
-    MOST_TOML_BYTES,
-    check_output,
-    parse_json,
-    parse_toml,
-    read_bytes,
-    write_whole,
-)
+from referee.live.recorded_inputs import read_inputs
 from table.errors import InputError
+from table.files import MOST_TEXT_BYTES, MOST_TOML_BYTES, check_output, parse_json, parse_toml, read_bytes, write_whole
 from table.pieces import load_piece_set
-from table.setup import load_table
+from table.table_config import load_table
 from table.text import check_unicode, printable
-from webui.codes import Codes
+from webui.security.codes import Codes
 
 READERS: dict[str, Callable[[Path], object]] = {
     "table.json": load_table,

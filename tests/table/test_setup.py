@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from table.pieces import COLOURS, Pyramid, load_piece_set
-from table.setup import Counters, Fiducials, Game, LearnedColour, Lens, Marker, Setup, load_table, parse_table, save_table
+from table.table_config import Counters, Fiducials, Game, LearnedColour, Lens, Marker, Setup, load_table, parse_table, save_table
 
 HERE = Path(__file__).parent
 GOOD = (HERE / "table.json").read_text()

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case
+from simulation.generate.tables import square_marker
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
 from table.boards import Open
 from table.observation import Camera
 from table.pieces import load_piece_set
-from table.setup import Fiducials, Game, Lens, Setup
-from vision.fiducials import locate
-from vision.hypothesis import Hypothesis
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Lamp, Scene, ScenePiece, Sensor, Stage, Surface, look_at
-from vision.scene_cases import random_case
-from vision.scene_tables import square_marker
+from table.table_config import Fiducials, Game, Lens, Setup
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
 
 LENS = Lens(width=900, height=700, matrix=((1500.0, 0.0, 449.5), (0.0, 1500.0, 349.5), (0.0, 0.0, 1.0)), distortion=(0.02, -0.01, 1e-4, 1e-4, 0.0))
 SETUP = Setup(

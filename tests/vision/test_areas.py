@@ -12,10 +12,10 @@ import pytest
 
 from table.boards import Chessboard, Tiles
 from table.pieces import load_piece_set
-from table.setup import Game
-from vision.areas import area
-from vision.edges import PLACE_PX, samples, snap, taken_in
-from vision.hypothesis import Hypothesis
+from table.table_config import Game
+from vision.geometry.piece_pose import Hypothesis
+from vision.pose.edge_alignment import PLACE_PX, samples, snap, taken_in
+from vision.pose.region_likelihood import area
 
 PIECES = load_piece_set("looney")
 TRUTH = Hypothesis(PIECES["medium"], "lying", 7.0, -11.0, 64.0)

@@ -9,15 +9,15 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from engines import icefloe
-from referee.simulated_icefloe import IcefloePlay
-from referee.simulated_tables import game_table
+from simulation.generate.cases import random_case, truth_document
+from simulation.players.icefloe import IcefloePlay
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, Slab
+from simulation.tables import game_table
 from table.observation import Observation, observation_document
-from vision.frame import Frame
+from vision.cameras.frame import Frame
 from vision.observe import observe
-from vision.reader import TableReader
-from vision.render import Renderer
-from vision.scene import Scene, Slab
-from vision.scene_cases import random_case, truth_document
+from vision.pipeline import TableReader
 
 MADE = [("icebreaker", 60000), ("icebreaker", 60001), ("icefloe", 60000), ("icefloe", 60003), ("zamboni", 60001), ("zamboni", 60002)]
 

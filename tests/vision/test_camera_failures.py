@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.vision.test_live_cameras import SETUP, Scripted, bright, live
-from vision.cameras import CameraLost
+from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera
 
 

@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from table.errors import InputError
-from table.setup import parse_table
-from vision.cameras import SOURCES, CameraPort, open_camera
-from vision.cameras.files import decode_image, encode_jpeg, image_size, read_image
+from table.table_config import parse_table
+from vision.cameras.base import SOURCES, CameraPort, open_camera
+from vision.cameras.image_files import decode_image, encode_jpeg, image_size, read_image
 from vision.cameras.jpeg import DamagedError
 from vision.cameras.orientation import exif_flag, jpeg_exif
 

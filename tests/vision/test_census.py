@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.clearance import clearance
 from table.observation import SURE
 from table.pieces import load_piece_set
 from table.solids import Solid
-from vision.census import (
+from vision.assignment.inventory import (
     as_many_as_there_are,
     as_the_game_has_them,
     likeliest_of_one,
@@ -22,18 +24,16 @@ from vision.census import (
     one_of_each_size,
     tried_as_what_is_left,
 )
-from vision.fiducials import locate
-from vision.finder import search, view_of
-from vision.frame import Frame
-from vision.guesses import Guess
-from vision.hypothesis import Hypothesis
+from vision.cameras.frame import Frame
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import search, view_of
+from vision.networks.keypoints import Looked
 from vision.observe import observe
-from vision.photo import Photo
-from vision.reader import SURE_CHANCE, lay_out
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.second_look import Looked
-from vision.spots import CORE, SAME_BASES, Laid, Spot, Tried, each_once, on_their_edges
+from vision.pipeline import SURE_CHANCE, lay_out
+from vision.pose.candidates import CORE, SAME_BASES, Laid, Spot, Tried, each_once, on_their_edges
+from vision.pose.initial_poses import Guess
 
 PIECEPACK, LOONEY = (load_piece_set(name).sizes for name in ("piecepack", "looney"))
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.changes import changed, laid_or_taken, shaded
+from vision.geometry.change_mask import changed, laid_or_taken, shaded
 
 SHAPE = (160, 240, 3)
 

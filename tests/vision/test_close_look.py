@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.generate.cases import random_case
 from table.pieces import load_piece_set
 from table.solids import lying, upright
-from vision.close_look import BASE_PX, CROP_PX, MIDDLE_PX, OFF, Straight, drawn, look_closely, straight
-from vision.hypothesis import cast_down
-from vision.photo import FlatView, Photo
-from vision.scene_cases import random_case
+from vision.geometry.piece_pose import cast_down
+from vision.geometry.rectified_view import FlatView, Photo
+from vision.networks.pose_refiner import BASE_PX, CROP_PX, MIDDLE_PX, OFF, Straight, drawn, look_closely, straight
 
 EYE = np.array([30.0, -40.0, 600.0])
 LARGE = load_piece_set("looney")["large"]
@@ -85,7 +85,7 @@ def test_where_a_piece_is_thought_to_be_matters_little(tables):
 
 
 def test_practice_pieces_show_what_they_are_said_to_be():
-    close = pytest.importorskip("vision.training.close", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    close = pytest.importorskip("training.close", reason="teaching needs PyTorch: pip install -e '.[training]'")
     for made in (close.free_pieces, close.board_pieces):
         first, again = (next(made(5)) for _ in range(2))
         np.testing.assert_array_equal(first.view.code, again.view.code)
@@ -99,7 +99,7 @@ def test_practice_pieces_show_what_they_are_said_to_be():
 
 @pytest.mark.parametrize("pose", ["upright", "lying"])
 def test_a_lesson_says_by_how_much_a_piece_is_off(pose):
-    close = pytest.importorskip("vision.training.close", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    close = pytest.importorskip("training.close", reason="teaching needs PyTorch: pip install -e '.[training]'")
     solid = (upright if pose == "upright" else lying)(LARGE, 5.0, 8.0, 25.0)
     elsewhere = (upright if pose == "upright" else lying)(LARGE, 6.0, 8.0, 28.0)
     side = close.SIDE_PX * 0.6 / 2

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.colours import FLOOR, HAZE, PALETTE, SHEEN, THROUGH, colour_distances, palette_body
+from vision.assignment.colour import FLOOR, HAZE, PALETTE, SHEEN, THROUGH, colour_distances, palette_body
 
 lights = st.tuples(*[st.floats(0, 1.2)] * 3)
 palettes = st.lists(st.sampled_from(sorted(PALETTE)), min_size=1, max_size=6, unique=True)

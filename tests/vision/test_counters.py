@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from table.observation import Camera
-from vision.counters import counters
-from vision.finder import DISC, Found
+from vision.boards.counters import counters
+from vision.networks.detector import DISC, Found
 
 DIAMETER_MM = 28.0
 EYE_MM = np.array([0.0, 0.0, 700.0])

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from benchmarks.dice import read_table
-from referee.command import Hear, Undo
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.rolled import dice_corner_watch
-from referee.session import Session
-from referee.simulated_tables import game_table
-from table.setup import load_table, save_table
-from vision.dice import Die, NoDie, read_dice
-from vision.frame import Frame
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, SceneDie
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
+from referee.live.dice_monitor import dice_corner_watch
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, SceneDie
+from simulation.tables import game_table
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
+from vision.dice.reader import Die, NoDie, read_dice
+from vision.geometry.rectified_view import Photo
 
 TABLE = game_table("zamboni_wars", 3)
 CORNER = TABLE.setup.dice_corner

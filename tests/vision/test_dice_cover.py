@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from engines import GAMES
-from referee.simulated_tables import KINDS, game_table
-from table.setup import load_table, save_table
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, SceneDie, ScenePiece
+from simulation.tables import KINDS, game_table
 from table.solids import upright
-from vision.frame import Frame
+from table.table_config import load_table, save_table
+from vision.cameras.frame import Frame
 from vision.observe import observe
-from vision.reader import TableReader
-from vision.render import Renderer
-from vision.scene import Scene, SceneDie, ScenePiece
-from vision.scene_ground import table_z_mm
+from vision.pipeline import TableReader
 
 
 def after_drives(seed, rng, count):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.simulated_tables import game_table
-from vision.dice import maybe_flat
-from vision.dice_look import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, SceneDie
-from vision.scene_dice import die_at
-from vision.scene_ground import table_z_mm
+from simulation.render.dice import die_at
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, SceneDie
+from simulation.tables import game_table
+from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances, crop
+from vision.dice.reader import maybe_flat
+from vision.geometry.rectified_view import Photo
 
 IVORY, BLACK = (0.75, 0.74, 0.70), (0.02, 0.02, 0.02)
 TURN_DEG = 33.0
@@ -57,7 +57,7 @@ def test_nothing_to_look_at_is_nothing_seen(rolled):
 
 
 def test_practice_rolls_say_what_lies_there():
-    rolls = pytest.importorskip("vision.training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    rolls = pytest.importorskip("training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'")
     known = list(rolls.rolls(1))
     assert {roll.pips for roll in known} >= {0, 1, 2, 4}
     for roll in known[:4]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from table.observation import SURE
 from table.pieces import load_piece_set
-from vision.doubt import FLOOR_DEG, FLOOR_MM, MOST_TIMES, as_told, left_by_edges_mm, size_told
+from vision.geometry.uncertainty import FLOOR_DEG, FLOOR_MM, MOST_TIMES, as_told, left_by_edges_mm, size_told
 
 SIGMAS_MM = st.floats(0.001, 5.0)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from table.pieces import load_piece_set
-from vision.edges import PLACE_PX, POOL, REACH_PX, samples, snap, votes
-from vision.hypothesis import Hypothesis
+from vision.geometry.piece_pose import Hypothesis
+from vision.pose.edge_alignment import PLACE_PX, POOL, REACH_PX, samples, snap, votes
 
 PIECES = load_piece_set("looney")
 SIGMA = np.array([1.0, 1.0, 4.0, 6.0])

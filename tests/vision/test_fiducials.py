@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from benchmarks.bad_pictures import KINDS, Taken, bent, defocused, off_mm, screened, small
+from simulation.generate.cases import random_case, resized
+from simulation.generate.layouts import random_layout
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Camera
-from vision.camera import on_plane, place_covariances, project
-from vision.corner_pose import at_wrong_edges
-from vision.fiducials import SURE_MM, locate
-from vision.markers import NoPose, detect_markers
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case, resized
-from vision.scene_layouts import random_layout
+from vision.geometry.camera_model import on_plane, place_covariances, project
+from vision.localization.corner_pose import at_wrong_edges
+from vision.localization.fiducials import SURE_MM, locate
+from vision.localization.markers import NoPose, detect_markers
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import cv2
 import pytest
 
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.films import HEIGHT, TURNED, WIDTH, cut, film, trimmed, turned, zeroed
 from tests.vision.test_cameras import TABLE
-from vision.cameras import missing_in, open_camera
+from vision.cameras.base import missing_in, open_camera
 
 SETUP = parse_table(TABLE)
 UPRIGHT = parse_table(TABLE | {"camera": TABLE["camera"] | {"orientation": "upright"}})

@@ -11,17 +11,9 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import POSES
-from vision.guesses import (
-    INSIDE_OUT,
-    LYING_SLACK,
-    MOST_AGAINST,
-    MOST_DOUBTED,
-    doubtful_guesses,
-    guesses,
-    lying_on_its_side,
-)
-from vision.hypothesis import Hypothesis, cast_down
-from vision.second_look import Looked
+from vision.geometry.piece_pose import Hypothesis, cast_down
+from vision.networks.keypoints import Looked
+from vision.pose.initial_poses import INSIDE_OUT, LYING_SLACK, MOST_AGAINST, MOST_DOUBTED, doubtful_guesses, guesses, lying_on_its_side
 
 SIZES = load_piece_set("looney").sizes
 EYE = np.array([120.0, -200.0, 900.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from table.pieces import load_piece_set
 from table.solids import FACES, POSES, convex_hull, lying, upright
-from vision.hypothesis import Hypothesis, cast_down, silhouette, vertices_mm, visible_faces
+from vision.geometry.piece_pose import Hypothesis, cast_down, silhouette, vertices_mm, visible_faces
 
 SIZES = load_piece_set("looney").sizes
 EYE = np.array([120.0, -200.0, 900.0])

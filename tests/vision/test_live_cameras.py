@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from table.errors import InputError
-from table.setup import parse_table
+from table.table_config import parse_table
 from tests.vision.test_cameras import HEIGHT, TABLE, WIDTH, jpeg, picture
-from vision.cameras import CameraLost, open_camera
+from vision.cameras.base import CameraLost, open_camera
 from vision.cameras.live import LiveCamera, Picture
 
 SETUP = parse_table(TABLE)

@@ -7,23 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from referee.simulated_tables import game_table
+from simulation.generate.cases import random_case
+from simulation.generate.throws import Thrower
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
+from simulation.tables import game_table
 from table.observation import SURE
-from vision.fiducials import locate
-from vision.finder import search, view_of
-from vision.frame import Frame
-from vision.hypothesis import Hypothesis
-from vision.lying import as_it_lies, as_it_may_lie, as_larger
+from training.boards import photographs
+from vision.cameras.frame import Frame
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import search, view_of
+from vision.networks.pose_verifier import evidence
 from vision.observe import observe
-from vision.photo import Photo
-from vision.reader import TableReader, lay_out
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
-from vision.scene_cases import random_case
-from vision.scene_throws import Thrower
-from vision.spots import surer_where_they_fit
-from vision.training.boards import photographs
-from vision.verification import evidence
+from vision.pipeline import TableReader, lay_out
+from vision.pose.candidates import surer_where_they_fit
+from vision.pose.pose_search import as_it_lies, as_it_may_lie, as_larger
 
 
 @pytest.fixture(scope="module")

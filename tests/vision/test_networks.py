@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks import answers, as_pictures
+from vision.networks.runtime import answers, as_pictures
 
 SHAPES = {
     "finder": (1, 3, 96, 160),
@@ -23,7 +23,7 @@ SHAPES = {
 LOADING = """
 import sys
 import numpy as np
-from vision.networks import answers
+from vision.networks.runtime import answers
 answers("close_look", np.zeros((1, 5, 96, 96), np.float32))
 print("heard", file=sys.stderr)
 """

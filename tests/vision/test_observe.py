@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from simulation.generate.cases import random_case, resized, truth_document
+from simulation.generate.throws import Thrower, clear_of_cards
+from simulation.render.ground import table_z_mm
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, look_at
 from table.observation import Observation, Unusable, observation_document
-from table.setup import load_table
 from table.solids import lying
-from vision.cameras.files import read_image
-from vision.finder import search, view_of
-from vision.frame import Frame
-from vision.hypothesis import Hypothesis
-from vision.left_over import RIM_CELLS, left_over
+from table.table_config import load_table
+from vision.background.residuals import RIM_CELLS, left_over
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import read_image
+from vision.change_gate import READ_AGAIN, Watch
+from vision.geometry.piece_pose import Hypothesis
+from vision.geometry.rectified_view import Photo
+from vision.networks.detector import search, view_of
 from vision.observe import observe
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import Scene, look_at
-from vision.scene_cases import random_case, resized, truth_document
-from vision.scene_ground import table_z_mm
-from vision.scene_throws import Thrower, clear_of_cards
-from vision.watch import READ_AGAIN, Watch
 
 BENCH = Path(__file__).resolve().parents[3] / "shared" / "bench" / "cases"
 

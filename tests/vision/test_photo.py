@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.camera import project
-from vision.light import linear, read_light
-from vision.photo import Photo
-from vision.scene_cases import random_case
+from simulation.generate.cases import random_case
+from vision.geometry.camera_model import project
+from vision.geometry.rectified_view import Photo
+from vision.geometry.srgb import linear, read_light
 
 
 def test_every_pixel_of_the_flat_view_shows_its_own_place():

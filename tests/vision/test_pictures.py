@@ -15,11 +15,11 @@ from table.clearance import clearance
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
-from table.setup import Lens
 from table.solids import lying, upright
-from vision.camera import project
-from vision.lettering import letter_mask
-from vision.pictures import TONES, Note, annotate, visible_edges, write_picture
+from table.table_config import Lens
+from vision.annotate.photo import TONES, Note, annotate, visible_edges, write_picture
+from vision.annotate.text import letter_mask
+from vision.geometry.camera_model import project
 
 LARGE = load_piece_set("looney")["large"]
 TURN = np.array([[1.0, 0, 0], [0, -0.9, -np.sqrt(0.19)], [0, np.sqrt(0.19), -0.9]])
@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_the_old_picture(tmp_path: Path, monkeypatch: pytest.
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("table.documents.os.fsync", full)
+    monkeypatch.setattr("table.files.os.fsync", full)
     with pytest.raises(InputError, match="No space left"):
         write_picture(path, np.full((40, 60, 3), 9, np.uint8))
     assert path.read_bytes() == before

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from referee.simulated_tables import game_table
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece, look_at
+from simulation.tables import game_table
 from table.solids import lying
-from vision.fiducials import locate
-from vision.finder import DISC, search, view_of
-from vision.frame import Frame
+from vision.cameras.frame import Frame
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import DISC, search, view_of
 from vision.observe import observe
-from vision.photo import Photo
-from vision.reader import TableReader
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece, look_at
-from vision.scene_cases import random_case
+from vision.pipeline import TableReader
 
 
 def photo_of(case, pieces, seed, camera=None):

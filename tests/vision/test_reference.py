@@ -8,20 +8,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from referee.simulated_tables import game_table
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene, ScenePiece
+from simulation.tables import game_table
 from table.observation import Observation
-from table.setup import CoverDice
 from table.solids import lying
-from vision.fiducials import locate
-from vision.finder import search, view_of
-from vision.frame import Frame
+from table.table_config import CoverDice
+from vision.background.background_model import EmptyTable, empty_table, only_changed, surer_where_changed
+from vision.cameras.frame import Frame
+from vision.geometry.rectified_view import Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import search, view_of
 from vision.observe import observe
-from vision.photo import Photo
-from vision.reader import lay_out
-from vision.reference import EmptyTable, empty_table, only_changed, surer_where_changed
-from vision.render import Renderer
-from vision.scene import Scene, ScenePiece
-from vision.scene_cases import random_case
+from vision.pipeline import lay_out
 
 
 @pytest.mark.parametrize("kind", ["boule", "icebreaker"])

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from simulation.generate.rest_poses import leaning_on
 from table.clearance import clearance
 from table.observation import LEANED_ON_MM
 from table.pieces import load_piece_set
 from table.solids import Solid, lying, upright
-from vision.hypothesis import Hypothesis
-from vision.resting import Support, rested
-from vision.scene_poses import leaning_on
+from vision.geometry.piece_pose import Hypothesis
+from vision.pose.contact import Support, rested
 
 SIZES = load_piece_set("looney").sizes
 KNOWN = np.diag([1.5, 1.5, 2.0, 8.0]) ** 2

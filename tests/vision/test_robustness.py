@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from benchmarks.robustness import WORSE
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Camera
-from vision.camera import project
-from vision.fiducials import locate
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case
+from vision.geometry.camera_model import project
+from vision.localization.fiducials import locate
 
 
 @pytest.fixture(scope="module")

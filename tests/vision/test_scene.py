@@ -9,17 +9,17 @@ import cv2
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case, truth_document, write_case
+from simulation.render.renderer import Renderer, render
+from simulation.render.scene import NO_NOISE, Lamp, Limb, Scene, ScenePiece, Sensor, Stage, Surface, look_at, reaching_arm
+from simulation.render.shadows import shadow_of
 from table.clearance import clearance
 from table.errors import InputError
-from table.setup import load_table, parse_table
 from table.solids import SIDES, lying, on_top, upright
-from vision.camera import on_plane, project
-from vision.cameras.files import read_image
-from vision.light import linear
-from vision.render import Renderer, render
-from vision.scene import NO_NOISE, Lamp, Limb, Scene, ScenePiece, Sensor, Stage, Surface, look_at, reaching_arm
-from vision.scene_cases import random_case, truth_document, write_case
-from vision.scene_shadow import shadow_of
+from table.table_config import load_table, parse_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import on_plane, project
+from vision.geometry.srgb import linear
 
 SQUARE = 40.0
 GREY = Surface("paper", (0.4, 0.4, 0.4), contrast=0.0)

@@ -13,19 +13,19 @@ import msgspec
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case, random_view, truth_document, write_case
+from simulation.generate.tables import KINDS, random_setup
+from simulation.render.board_art import counter
+from simulation.render.renderer import Renderer
+from simulation.render.scene import NO_NOISE, Lamp, Print, Scene, ScenePiece, Slab, Stage, Surface, look_at
+from simulation.render.textures import Sheet
 from table.boards import within
 from table.clearance import clearance
 from table.errors import InputError
-from table.setup import load_table, parse_table
 from table.solids import upright
-from vision.camera import project
-from vision.cameras.files import read_image
-from vision.render import Renderer
-from vision.scene import NO_NOISE, Lamp, Print, Scene, ScenePiece, Slab, Stage, Surface, look_at
-from vision.scene_boards import counter
-from vision.scene_cases import random_case, random_view, truth_document, write_case
-from vision.scene_print import Sheet
-from vision.scene_tables import KINDS, random_setup
+from table.table_config import load_table, parse_table
+from vision.cameras.image_files import read_image
+from vision.geometry.camera_model import project
 
 SCORE = Path(__file__).resolve().parents[3] / "shared" / "bench" / "score.py"
 BLACK = Surface("paper", (0.0, 0.0, 0.0), contrast=0.0)

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.pieces import load_piece_set
 from table.solids import POSES, lying
-from vision.fiducials import locate
-from vision.finder import Found, search, view_of
-from vision.hypothesis import cast_down
-from vision.photo import FlatView, Photo
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.second_look import BASE_PX, CROP_PX, Cut, Looked, cut_of, cuts_as, look_again, look_from_all_sides
+from vision.geometry.piece_pose import cast_down
+from vision.geometry.rectified_view import FlatView, Photo
+from vision.localization.fiducials import locate
+from vision.networks.detector import Found, search, view_of
+from vision.networks.keypoints import BASE_PX, CROP_PX, Cut, Looked, cut_of, cuts_as, look_again, look_from_all_sides
 
 
 @given(st.floats(0, 360), st.floats(0.5, 2.0), st.floats(90, 160), st.floats(90, 160))

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.training.boards import board_sheets
-from vision.training.sheets import SHEET_PX, THROWS, Table, sheets
+from training.boards import board_sheets
+from training.sheets import SHEET_PX, THROWS, Table, sheets
 
 SEEDS = (*range(1, 6), 910004)
 """Of the last the rim of a card alone is in the picture, a pixel wide."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulation import camera as simulated
+from simulation.camera import SimulatedCamera, real_time
+from simulation.render.scene import Lamp, Scene, Stage, Surface, look_at
 from table.errors import InputError
-from table.setup import parse_table
-from vision.cameras import open_camera, simulated
-from vision.cameras.simulated import SimulatedCamera, real_time
-from vision.scene import Lamp, Scene, Stage, Surface, look_at
+from table.table_config import parse_table
+from vision.cameras.base import open_camera
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import cv2
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
 from table.errors import InputError
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene_cases import random_case
-from vision.stages import stages, write_stages
+from vision.annotate.debug_stages import stages, write_stages
+from vision.cameras.frame import Frame
 
 NAMES = ["camera", "flat", "finder", "second-look", "edges", "read"]
 

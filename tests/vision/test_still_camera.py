@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from vision.camera import outline_px, project
-from vision.fiducials import SURE_MM, locate
-from vision.markers import NoPose
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case
-from vision.still_camera import StillCamera
+from simulation.generate.cases import random_case
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
+from vision.geometry.camera_model import outline_px, project
+from vision.localization.camera_tracker import StillCamera
+from vision.localization.fiducials import SURE_MM, locate
+from vision.localization.markers import NoPose
 
 CASE = random_case("boule", 4242)
 

@@ -17,7 +17,8 @@ import pytest
 from table.errors import InputError
 from tests.vision.test_cameras import HEIGHT, WIDTH, exif, jpeg
 from tests.vision.test_live_cameras import SETUP
-from vision.cameras import CameraLost, open_camera, stream
+from vision.cameras import stream
+from vision.cameras.base import CameraLost, open_camera
 
 LOGIN = "Basic " + base64.b64encode(b"anna:pa ss").decode()
 WHOLE = jpeg()

@@ -11,17 +11,17 @@ pytest.importorskip("mitsuba", reason="tracing needs Mitsuba: pip install -e '.[
 import mitsuba as mi
 
 from benchmarks.traced_games import KeptTracer
+from simulation.generate.cases import random_case, resized
+from simulation.render.dice import die_at
+from simulation.render.renderer import Renderer
+from simulation.render.scene import NO_NOISE, Scene, SceneDie, ScenePiece
 from table.solids import lying, upright
-from vision.camera import project
-from vision.fiducials import locate
-from vision.light import read_light
-from vision.photo import Photo
-from vision.render import Renderer
-from vision.scene import NO_NOISE, Scene, SceneDie, ScenePiece
-from vision.scene_cases import random_case, resized
-from vision.scene_dice import die_at
-from vision.training.traced import Tracer, without_sparks
-from vision.training.traced_bodies import opaque, shell
+from training.traced import Tracer, without_sparks
+from training.traced_bodies import opaque, shell
+from vision.geometry.camera_model import project
+from vision.geometry.rectified_view import Photo
+from vision.geometry.srgb import read_light
+from vision.localization.fiducials import locate
 
 WIDTH_PX, PATHS = 800, 60
 

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.close_look import CROP_PX
-from vision.second_look import CROP_PX as SECOND_PX
-from vision.verification import log_odds
+from vision.networks.keypoints import CROP_PX as SECOND_PX
+from vision.networks.pose_refiner import CROP_PX
+from vision.networks.pose_verifier import log_odds
 
 
 def test_nothing_to_verify_is_nothing_said(tables):
@@ -40,7 +40,7 @@ def _backwards(one):
 
 
 def test_practice_places_say_what_is_right():
-    rivals = pytest.importorskip("vision.training.rivals", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    rivals = pytest.importorskip("training.rivals", reason="teaching needs PyTorch: pip install -e '.[training]'")
     places = list(rivals.board_places(2))
     assert len(places) > 5
     with_right = [place for place in places if any(one.right for one in place.attempts)]
@@ -54,7 +54,7 @@ def test_practice_places_say_what_is_right():
 
 def test_the_odds_that_are_taught_are_those_of_one_place():
     torch = pytest.importorskip("torch", reason="teaching needs PyTorch: pip install -e '.[training]'")
-    from vision.training import rivals
+    from training import rivals
 
     place, right = torch.tensor([0, 0, 1, 1]), torch.tensor([1.0, 0.0, 0.0, 0.0])
     odds = torch.tensor([2.0, -1.0, 0.5, -3.0])
@@ -65,8 +65,8 @@ def test_the_odds_that_are_taught_are_those_of_one_place():
 
 def test_a_network_answers_with_fewer_bits_as_it_was_taught(tmp_path):
     torch = pytest.importorskip("torch", reason="teaching needs PyTorch: pip install -e '.[training]'")
-    from vision.training.export import export
-    from vision.training.network import SecondLookNet
+    from training.export import export
+    from training.network import SecondLookNet
 
     torch.manual_seed(1)
     net = SecondLookNet().eval()

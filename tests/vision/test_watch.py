@@ -8,12 +8,12 @@ import cv2
 import numpy as np
 import pytest
 
+from simulation.generate.cases import random_case, resized
+from simulation.render.renderer import Renderer
+from simulation.render.scene import Scene
 from table.observation import Observation
-from vision.frame import Frame
-from vision.render import Renderer
-from vision.scene import Scene
-from vision.scene_cases import random_case, resized
-from vision.watch import READ_AGAIN, Watch
+from vision.cameras.frame import Frame
+from vision.change_gate import READ_AGAIN, Watch
 
 NOISE = 2.5
 
@@ -106,7 +106,7 @@ def reads(table, monkeypatch):
 
         pieces = [tuple(piece(one, k, sure) for one in seen.pieces) for k, sure in enumerate(told)]
         left = [replace(seen, pieces=one[1:] if k in less else one) for k, one in enumerate(pieces)]
-        monkeypatch.setattr("vision.watch.observe", lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms))
+        monkeypatch.setattr("vision.change_gate.observe", lambda frame, *_: replace(left.pop(0), frame_seq=frame.seq, at_ms=frame.at_ms))
         watch = Watch()
         return [watch(taken(full, seq), setup).pieces for seq in range(5)], left
 

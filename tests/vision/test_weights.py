@@ -8,7 +8,7 @@ import pytest
 
 from table.errors import InputError
 
-weights = pytest.importorskip("vision.training.weights", reason="teaching needs ONNX: pip install -e '.[training]'")
+weights = pytest.importorskip("training.weights", reason="teaching needs ONNX: pip install -e '.[training]'")
 onnx = pytest.importorskip("onnx")
 
 STEP = 1 / 127

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulation.generate.cases import random_case, truth_document
+from simulation.render.renderer import Renderer
+from simulation.render.scene import look_at
 from table.observation import Observation
-from table.setup import Lens, load_table, save_table
-from vision.camera import pose_of, project_posed, undistort
-from vision.frame import Frame
+from table.table_config import Lens, load_table, save_table
+from vision.cameras.frame import Frame
+from vision.geometry.camera_model import pose_of, project_posed, undistort
 from vision.observe import observe
-from vision.render import Renderer
-from vision.scene import look_at
-from vision.scene_cases import random_case, truth_document
 
 WIDE = Lens(
     width=2304,

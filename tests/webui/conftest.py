@@ -22,11 +22,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from referee.log import Log
-from table.setup import Setup
+from referee.sessions.event_store import Log
+from table.table_config import Setup
 from webui import create_app
-from webui.openapi import BASE, OPERATIONS
-from webui.schemas import SCHEMAS
+from webui.api.openapi import BASE, OPERATIONS
+from webui.api.schemas import SCHEMAS
 
 spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
 standins = importlib.util.module_from_spec(spec)

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from webui import create_app
-from webui.serve import listen, serve
+from webui.server import listen, serve
 
 spec = importlib.util.spec_from_file_location("standins", Path(__file__).with_name("standins.py"))
 standins = importlib.util.module_from_spec(spec)

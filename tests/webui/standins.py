@@ -11,23 +11,23 @@ from typing import Any
 import cv2
 import numpy as np
 
+from calibration.progress import LensGuide
+from calibration.wizard import Job, Step
 from engines import GAMES
-from referee.command import Command, Hear, Undo
-from referee.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
-from referee.guides import LensGuide
-from referee.live import Live, Pointed
-from referee.log import Log
-from referee.moved import Wish
-from referee.preparing import Job, Step
-from referee.reread import Reread, Told
-from referee.secret import Touched
-from referee.session import Session
+from referee.live.correction import Reread, Told
+from referee.live.table_monitor import Wish
+from referee.sessions.commands import Command, Hear, Undo
+from referee.sessions.event_store import Log
+from referee.sessions.events import Choice, Noted, Paused, Record, Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.sessions.secret_votes import Touched
+from referee.sessions.session import Session
+from referee.sessions.status import Live, Pointed
 from table.clearance import clearance
 from table.errors import InputError
 from table.observation import Camera, Observation, SeenPiece, observation_document
 from table.pieces import load_piece_set
-from table.setup import FORMAT, Setup, parse_table, table_document
 from table.solids import lying, upright
+from table.table_config import FORMAT, Setup, parse_table, table_document
 
 LARGE = load_piece_set("looney")["large"]
 PLAYERS = ("blue", "yellow")

@@ -9,16 +9,16 @@ import stat
 import pytest
 from flask import Flask
 
-from referee.command import Hear, Undo
-from referee.log import LogFailed
-from referee.story import Stories
+from referee.sessions.commands import Hear, Undo
+from referee.sessions.event_store import LogFailed
+from referee.statistics.history import Stories
 from table.errors import InputError
 from webui import create_app
-from webui.access import Access, Visitor, allowed
-from webui.codes import LETTERS, Codes
-from webui.guard import Refusal
-from webui.guesses import MOST_CLIENTS, MOST_WRONG, Guesses
-from webui.join import OPEN_TO
+from webui.security.codes import LETTERS, Codes
+from webui.security.login import OPEN_TO
+from webui.security.permissions import Access, Visitor, allowed
+from webui.security.requests import Refusal
+from webui.security.wrong_codes import MOST_CLIENTS, MOST_WRONG, Guesses
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 BLUE_VOTES = {"command": "hear", "said": {"player": "blue", "vote_value": "3"}}

@@ -9,15 +9,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import webui
-from referee.guides import CornersGuide, LensGuide
-from referee.ruler import RulerNow
-from referee.setting_up import SettingUp
-from referee.story import Stories
-from webui.access import Access
-from webui.codes import Codes
-from webui.join import COOKIE
-from webui.openapi import BASE
-from webui.serve import listen, serving
+from calibration.progress import CornersGuide, LensGuide
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import RulerNow
+from referee.statistics.history import Stories
+from webui.api.openapi import BASE
+from webui.security.codes import Codes
+from webui.security.login import COOKIE
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
 CARDS = [[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))]
 LOOKS = ((390, 844, "light", {}), (1024, 768, "light", {}), (1024, 768, "dark", {"runOnly": ["color-contrast"]}))

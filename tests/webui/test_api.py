@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from referee.command import Answer, Undo
-from referee.log import LogFailed
+from referee.sessions.commands import Answer, Undo
+from referee.sessions.event_store import LogFailed
 from table.errors import InputError
 from webui import create_app
-from webui.ration import Ration
+from webui.security.ration import Ration
 
 
 def refused(answer, status, code):

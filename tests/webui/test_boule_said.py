@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import playwright.sync_api
 import pytest
 
-from referee.events import Ruled, SessionStarted
-from referee.guides import CornersGuide
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
-from table.setup import table_document
+from calibration.progress import CornersGuide
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from table.table_config import table_document
 from webui import create_corners_app, create_later_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 
 class Browser:

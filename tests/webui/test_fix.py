@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from referee.command import Correct
+from referee.sessions.commands import Correct
 from table.errors import InputError
 
 OWN = {"Sec-Fetch-Site": "same-origin"}

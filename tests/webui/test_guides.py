@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.lens_guide import begin
-from calibration.lens_simulation import random_lens, random_pose, simulated_view
-from calibration.lens_target import Charuco, Found, NotFound
-from referee.guides import CornersGuide, LensGuide
-from vision.cameras.files import decode_image
-from vision.frame import Frame
+from calibration.lens.guidance import begin
+from calibration.lens.synthetic_views import random_lens, random_pose, simulated_view
+from calibration.lens.target import Charuco, Found, NotFound
+from calibration.progress import CornersGuide, LensGuide
+from vision.cameras.frame import Frame
+from vision.cameras.image_files import decode_image
 from webui import create_corners_app, create_lens_app
 
 CARDS_PX = np.array([[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))], float)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from webui import create_app
-from webui.host import qr
+from webui.pages.host import qr
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 

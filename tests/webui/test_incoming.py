@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from referee.setting_up import SettingUp
-from referee.story import Stories
+from referee.live.game_setup import SettingUp
+from referee.statistics.history import Stories
 from table.errors import InputError
 from webui import (
     create_app,
@@ -23,10 +23,10 @@ from webui import (
     create_ruler_app,
     create_set_up_app,
 )
-from webui.access import Access
-from webui.codes import Codes
-from webui.incoming import LAST_NUMBER, MOST_DEEP, json_document, number_of
-from webui.names import read_authority, read_origin
+from webui.security.codes import Codes
+from webui.security.host_names import read_authority, read_origin
+from webui.security.incoming import LAST_NUMBER, MOST_DEEP, json_document, number_of
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 LONE = "\ud83d"

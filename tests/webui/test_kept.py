@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from referee.command import Pause
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from webui import create_app, pages
+from referee.sessions.commands import Pause
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from webui import create_app
+from webui.pages import panel
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def real(tmp_path):
 def written(monkeypatch):
     """How often the table was drawn for a page."""
     times = []
-    draw = pages.draw
-    monkeypatch.setattr(pages, "draw", lambda *words: times.append(1) or draw(*words))
+    draw = panel.draw
+    monkeypatch.setattr(panel, "draw", lambda *words: times.append(1) or draw(*words))
     return times
 
 

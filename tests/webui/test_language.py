@@ -8,18 +8,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from referee.events import SessionStarted
-from referee.guides import CornersGuide, LensGuide
-from referee.log import Log
-from referee.ruler import Ruler
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.story import Stories
-from table.setup import table_document
+from calibration.progress import CornersGuide, LensGuide
+from referee.live.game_setup import SettingUp
+from referee.live.live_measurement import Ruler
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
+from table.table_config import table_document
 from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.language import LANGUAGES
+from webui.i18n import LANGUAGES
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 CARDS_PX = np.array([[[x, y], [x + 40, y], [x + 40, y + 40], [x, y + 40]] for x, y in ((20, 20), (580, 20), (580, 420), (20, 420))], float)

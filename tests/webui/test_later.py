@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.events import Ruled
-from referee.story import Stories
+from referee.sessions.events import Ruled
+from referee.statistics.history import Stories
 from webui import create_app, create_later_app
-from webui.plots import around_target, on_squares, strips
+from webui.svg.charts import around_target, on_squares, strips
 
 
 @pytest.fixture

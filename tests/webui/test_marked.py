@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment, nodes
 
 import webui
-from webui.language import LANGUAGES, TRANSLATIONS
+from webui.i18n import LANGUAGES, TRANSLATIONS
 
 ROOM = Path(webui.__file__).parent
 TEMPLATES = sorted(ROOM.glob("templates/*"))

@@ -11,12 +11,12 @@ import pytest
 
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
-from referee.through_lens import through_lens
+from referee.presentation.lens_view import through_lens
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cells_mm
-from webui.marks import draw_marks
-from webui.naming import names_of
-from webui.overlay import draw_over
+from webui.svg.marks import draw_marks
+from webui.svg.names import names_of
+from webui.svg.overlay import draw_over
 
 BOARD = Chessboard(square_mm=50, origin_mm=(100, 0))
 KINDS = ["goal", "path", "way", "ray", "aim", "take", "here"]

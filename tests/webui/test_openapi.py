@@ -15,16 +15,16 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
 import engines
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.setting_up import SettingUp
+from referee.live.game_setup import SettingUp
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from webui import create_app, create_corners_app, create_lens_app, create_ruler_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.join import COOKIE
-from webui.openapi import BASE, OPERATIONS, document, routes
-from webui.schemas import SCHEMAS
+from webui.api.openapi import BASE, OPERATIONS, document, routes
+from webui.api.schemas import SCHEMAS
+from webui.security.codes import Codes
+from webui.security.login import COOKIE
+from webui.security.permissions import Access
 
 ERROR = Draft202012Validator(SCHEMAS["Error"])
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]

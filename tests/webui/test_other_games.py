@@ -8,10 +8,10 @@ import re
 import msgspec
 import pytest
 
-from referee.command import Hear, Roll
+from referee.sessions.commands import Hear, Roll
 from table.boards import Coasters, Hex, Tiles
 from table.observation import SeenCounter
-from table.setup import Counters
+from table.table_config import Counters
 
 MAY_SAY = [{"label": "die 5", "said": {"player": "blue", "die": 5}}, {"label": "hold fire", "said": {"player": "blue", "hold": True}}]
 

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from referee.command import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
-from referee.log import LogFailed
+from referee.sessions.commands import Answer, Correct, Declare, NextGame, Pause, Resume, Undo
+from referee.sessions.event_store import LogFailed
 from table.errors import InputError
 
 STATUSES = [

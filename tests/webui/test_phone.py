@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from referee.command import Appeal, Hear, Resign, Roll, Undo
+from referee.sessions.commands import Appeal, Hear, Resign, Roll, Undo
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 MAY_SAY = [{"label": f"{player}: {die}", "said": {"player": player, "die": die}} for player in ("blue", "yellow") for die in (1, 6)]

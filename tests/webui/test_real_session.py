@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.events import Asked, Choice, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Asked, Choice, Ruled, SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
-from webui.ports import LivePort, SessionPort
+from webui.interfaces import LivePort, SessionPort
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from referee.ruler import Ruler
+from referee.live.live_measurement import Ruler
 from table.observation import Unusable
-from vision.cameras import CameraLost
-from vision.frame import Frame
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Frame
 from webui import create_ruler_app
 
 

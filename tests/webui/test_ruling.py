@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.events import Appealed, Corrected, Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
-from table.setup import table_document
+from referee.sessions.event_store import Log
+from referee.sessions.events import Appealed, Corrected, Ruled, SessionStarted
+from referee.sessions.session import Session
+from table.table_config import table_document
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 

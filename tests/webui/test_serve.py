@@ -9,10 +9,11 @@ import urllib.request
 
 import pytest
 
-from referee.events import Record, Ruled
+from referee.sessions.events import Record, Ruled
 from table.errors import InputError
-from webui import fanout, serve
-from webui.serve import listen, serving
+from webui import server
+from webui.api import fanout
+from webui.server import listen, serving
 
 
 def test_a_port_that_is_taken_is_one_line_that_says_what_to_do():
@@ -69,7 +70,7 @@ def opened(url):
 def served(app, session, monkeypatch):
     """The panel's address; it is served by this process."""
     session.served = True
-    monkeypatch.setattr(serve, "MOST_STREAMS", 1)
+    monkeypatch.setattr(server, "MOST_STREAMS", 1)
     with listen(port=0) as listening, serving(app, listening):
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 

@@ -9,16 +9,16 @@ from dataclasses import replace
 
 import pytest
 
+from calibration.progress import LensGuide
+from calibration.wizard import Step
 from engines import GAMES
-from referee.events import SessionStarted
-from referee.guides import LensGuide
-from referee.preparing import Step
-from referee.setting_up import Choice, SettingUp, playable
+from referee.live.game_setup import Choice, SettingUp, playable
+from referee.sessions.events import SessionStarted
 from table.errors import InputError
 from webui import create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
-from webui.serve import listen, serving
+from webui.security.codes import Codes
+from webui.security.permissions import Access
+from webui.server import listen, serving
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 

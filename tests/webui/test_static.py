@@ -9,7 +9,7 @@ import pytest
 
 import webui
 from table.pieces import COLOURS
-from webui.palette import LETTERS, letter
+from webui.svg.palette import LETTERS, letter
 
 ROOM = Path(webui.__file__).parent
 SENT = sorted([*ROOM.glob("templates/*"), *ROOM.glob("static/*")])

@@ -9,9 +9,9 @@ import re
 import pytest
 
 import engines
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
 from webui import create_app
 
 OWN = {"Sec-Fetch-Site": "same-origin"}

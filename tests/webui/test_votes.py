@@ -11,13 +11,13 @@ import pytest
 
 import engines
 from engines.icefloe.state import State
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.session import Session
-from referee.story import Stories
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.statistics.history import Stories
 from webui import create_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 VOTING = (
     "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -; value -; votes - - -; laid 0 0 0; done -; "

@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 
 import engines
-from engines.players import RandomPlayer
-from referee.events import Ruled, SessionStarted
-from referee.log import Log
-from referee.session import Session
+from referee.sessions.event_store import Log
+from referee.sessions.events import Ruled, SessionStarted
+from referee.sessions.session import Session
+from simulation.players.policies import RandomPlayer
 from webui import create_app
-from webui.serve import listen, serving
+from webui.server import listen, serving
 
 REMEMBER = """
 window.heard = []; window.told = [];

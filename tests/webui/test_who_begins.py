@@ -10,15 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.opening import opening
-from referee.session import Session
-from referee.setting_up import SettingUp
-from referee.story import Stories
+from referee.live.game_setup import SettingUp
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from referee.sessions.start import opening
+from referee.statistics.history import Stories
 from webui import create_app, create_set_up_app
-from webui.access import Access
-from webui.codes import Codes
+from webui.security.codes import Codes
+from webui.security.permissions import Access
 
 OWN = {"Sec-Fetch-Site": "same-origin"}
 PLAYERS = ("red", "blue", "yellow")
@@ -200,7 +200,7 @@ def test_the_evidence_has_every_roll_of_every_round(playing):
     ],
 )
 def test_every_game_has_its_own_way_proposed(host, monkeypatch, game, offered, cited):
-    monkeypatch.setattr("webui.set_up.playable", lambda _setup: {game: ""})
+    monkeypatch.setattr("webui.pages.game_setup.playable", lambda _setup: {game: ""})
     page = host.get(f"/?game={game}").text
     assert re.findall(r'name="begins" value="(\w+)" (checked)?', page) == offered
     assert cited in words(page)

@@ -12,9 +12,9 @@ import pytest
 
 import engines
 from engines import GAMES, ice_storm
-from engines.clauses import words
-from engines.ice_storm.words import throw as throw_in_words
-from webui.language import LANGUAGES, translated
+from engines.ice_storm.messages import throw as throw_in_words
+from engines.rule_texts import words
+from webui.i18n import LANGUAGES, translated
 from webui.wording import FIELD, listed_templates, read, sentences, write
 
 CODES = sorted(set(LANGUAGES) - {"en"})

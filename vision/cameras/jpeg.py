@@ -9,7 +9,7 @@ import numpy as np
 import simplejpeg
 
 from table.errors import InputError
-from vision.frame import Image
+from vision.cameras.frame import Image
 
 JPEG = b"\xff\xd8\xff"
 NO_FRAME = (0xC4, 0xC8, 0xCC)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from table.errors import InputError, said_of
-from table.setup import Setup
-from vision.cameras import CameraLost, other_size
-from vision.frame import Frame, Image
+from table.table_config import Setup
+from vision.cameras.base import CameraLost, other_size
+from vision.cameras.frame import Frame, Image
 
 PATIENCE_S = 5.0
 """A camera that gives no picture for so long is lost."""

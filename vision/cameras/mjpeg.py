@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from table.setup import Orientation
-from vision.cameras import CameraLost
-from vision.cameras.files import decode_image
+from table.table_config import Orientation
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import Image
+from vision.cameras.image_files import decode_image
 from vision.cameras.jpeg import DamagedError, JpegStream
-from vision.frame import Image
 
 LAST, LEAST = 30, 10
 """Of so many pictures the share of damaged ones is taken, and of no fewer."""

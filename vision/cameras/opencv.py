@@ -9,11 +9,11 @@ from pathlib import Path
 import cv2
 
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras import CameraLost
+from table.table_config import Setup
+from vision.cameras.base import CameraLost
+from vision.cameras.frame import swapped
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 from vision.cameras.orientation import half_turned
-from vision.frame import swapped
 
 LOCKED_AFTER = 30
 """So many pictures a USB camera may focus and expose by itself; then both are locked, so that the table looks the same all evening."""

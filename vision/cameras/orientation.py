@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
-from table.setup import Orientation
-from vision.frame import Image
+from table.table_config import Orientation
+from vision.cameras.frame import Image
 
 EXIF_TURNS = {1: 0, 3: 180, 6: 90, 8: 270}
 """Degrees clockwise by which a picture is to be turned to be upright; all other values mean a mirrored picture."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from table.errors import InputError
-from table.setup import Setup
-from vision.cameras import CameraLost
+from table.table_config import Setup
+from vision.cameras.base import CameraLost
 from vision.cameras.live import Feed, LiveCamera, Picture, wanted_size
 
 LOCKED_AFTER = 30

@@ -13,8 +13,8 @@ import numpy as np
 from cv2.typing import MatLike
 
 from table.errors import InputError
+from vision.cameras.frame import Image, swapped
 from vision.cameras.jpeg import damaged
-from vision.frame import Image, swapped
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

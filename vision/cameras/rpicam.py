@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import CameraLost
+from table.table_config import Orientation, Setup
+from vision.cameras.base import CameraLost
 from vision.cameras.live import CLOSING_S, Feed, LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.picamera import USUAL_PX

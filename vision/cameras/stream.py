@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 import cv2
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import CameraLost, is_unicode
+from table.table_config import Orientation, Setup
+from vision.cameras.base import CameraLost, is_unicode
 from vision.cameras.live import Feed, LiveCamera, Picture
 from vision.cameras.mjpeg import MjpegPictures
 from vision.cameras.opencv import CaptureFeed, check_opened

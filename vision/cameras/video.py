@@ -10,12 +10,12 @@ import cv2
 import numpy as np
 
 from table.errors import InputError
-from table.setup import Orientation, Setup
-from vision.cameras import is_unicode, other_size
-from vision.cameras.files import check_pixels
+from table.table_config import Orientation, Setup
+from vision.cameras.base import is_unicode, other_size
+from vision.cameras.frame import Frame, swapped
+from vision.cameras.image_files import check_pixels
 from vision.cameras.mp4 import FilmIndex, film_index, is_mp4
 from vision.cameras.orientation import half_turned, is_half_turned
-from vision.frame import Frame, swapped
 
 MOST_TRIES = 300
 """So many pictures one after the other that cannot be decoded are passed over; then the film is over."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import GAMES, ice_boule, ice_storm, icebreaker, icefloe, zamboni_wars
-from engines.players import RandomPlayer
+from simulation.players.policies import RandomPlayer
 
 PLAYERS = {
     "ice_boule": ("blue", "yellow"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines import GAMES
-from engines.clauses import explain, words
+from engines.rule_texts import explain, words
 
 CODE = re.compile(r"(boule|storm|ice|icebreaker|zamboni|icefloe)(\.[a-z_]+)+")
 LONGEST = 420

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from engines import GAMES
 from engines.errors import IllegalMove, InvalidNotation
-from engines.players import GreedyPlayer, RandomPlayer, playout
+from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 from table.errors import InputError
 from table.pieces import COLOURS
 

@@ -13,10 +13,10 @@ import pytest
 
 from engines import GAMES
 from engines.errors import InvalidNotation
-from engines.players import playout
+from engines.first_player import RolledFirst, printed
 from engines.verdict import Accepted, Ambiguous, Noted
-from engines.who_begins import RolledFirst, printed
-from referee.inputs import read_inputs
+from referee.live.recorded_inputs import read_inputs
+from simulation.players.policies import playout
 from table.errors import InputError
 
 TESTS = Path(__file__).parents[1]

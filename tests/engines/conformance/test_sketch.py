@@ -8,7 +8,7 @@ import pytest
 from engines import GAMES
 from engines.icebreaker.board import label
 from engines.icefloe.moves import Movement, Slide, Vote
-from engines.players import RandomPlayer, playout
+from simulation.players.policies import RandomPlayer, playout
 
 STARTS = {
     "ice_boule": ("blue yellow", {}),

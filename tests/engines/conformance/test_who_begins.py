@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import GAMES, who_begins
-from engines.clauses import explain
+from engines import GAMES, first_player
 from engines.errors import IllegalMove, InvalidNotation
+from engines.first_player import ALL_WAYS, PRINTED, RolledFirst, Rolling, printed, turn_order
+from engines.rule_texts import explain
 from engines.verdict import Accepted, Noted, Refused, Waiting
-from engines.who_begins import ALL_WAYS, PRINTED, RolledFirst, Rolling, printed, turn_order
 from table.errors import InputError
 
 PLAYERS = {
@@ -242,7 +242,7 @@ def test_the_umpire_says_why(name, line, text, code, said):
 
 
 def test_every_code_has_a_sentence_written_down():
-    nodes = ast.walk(ast.parse(Path(who_begins.__file__).read_text()))
+    nodes = ast.walk(ast.parse(Path(first_player.__file__).read_text()))
     written = {node.args[0].value for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Violation"}
     assert {code for *_, code, said in rows() if said} == written
     assert all(re.fullmatch(r"begins\.[a-z]+", code) for code in written)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines import ice_storm as game
-from engines.clauses import words
 from engines.ice_storm.fire import captures, lines, shots
 from engines.ice_storm.moves import Pass
 from engines.ice_storm.place import Piece, Place, readings
+from engines.rule_texts import words
 from engines.verdict import Accepted, Refused
-from referee.command import Hear
+from referee.sessions.commands import Hear
 from tests.engines.ice_storm.test_fire import boards
 from tests.engines.ice_storm.test_rules import knocking
 

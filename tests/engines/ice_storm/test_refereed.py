@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engines import ice_storm as game
-from referee.command import Answer
+from referee.sessions.commands import Answer
 
 
 def test_throws_that_count_and_throws_that_do_not(film, tables):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engines import ice_storm as game
 from engines.ice_storm.moves import Moved
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
-from referee.command import Answer
+from referee.sessions.commands import Answer
 from tests.engines.ice_storm.conftest import PLAYERS, thrown
 from tests.engines.ice_storm.test_rules import knocking
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from referee.events import SessionStarted
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 
 class Film:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engines.icebreaker import legal_moves, play, start, violation
 from engines.icebreaker.board import SIZES, board, label, members, parse_cell, union
+from engines.icebreaker.explanations import ways
 from engines.icebreaker.moves import Move
-from engines.icebreaker.ways import ways
 from table.errors import InputError
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from engines import GAMES
 from engines.icebreaker import State, legal_moves, outcome, parse_move, play, start
-from engines.icebreaker.search import SearchPlayer
-from engines.players import GreedyPlayer, RandomPlayer, playout
+from simulation.players.alphabeta import SearchPlayer
+from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 
 GAME = GAMES["icebreaker"]
 STUCK = "players red black; scores {}; turn red; board 222./...../....../......./..1.../1..../*1..; rulings size=4 closest=any stuck=pass end={}."

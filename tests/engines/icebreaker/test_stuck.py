@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engines import icebreaker as game
-from engines.clauses import explain, words
 from engines.icebreaker.board import Board, board, label, members, union
 from engines.icebreaker.moves import parse_move
+from engines.rule_texts import explain, words
 from engines.verdict import Accepted, Waiting
 from table.observation import Observation
 

@@ -11,8 +11,8 @@ import pytest
 
 from engines import icefloe as game
 from engines.icefloe.board import LETTERS, PLACES
+from engines.icefloe.messages import turn
 from engines.icefloe.moves import Movement, Removal, Slide, Vote
-from engines.icefloe.words import turn
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
 
 GAMES = range(int(os.environ.get("RINKSIDE_GAMES", "2")))

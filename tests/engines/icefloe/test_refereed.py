@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from engines import icefloe as game
-from referee.events import record_document
-from referee.inputs import read_inputs
+from referee.live.recorded_inputs import read_inputs
+from referee.sessions.events import record_document
 
 PLAYERS = ("red", "yellow", "black", "blue")
 

@@ -9,7 +9,7 @@ import pytest
 from engines import zamboni_wars as game
 from engines.verdict import Accepted, OutOfSync, Refused, Waiting
 from engines.zamboni_wars.board import Space
-from referee.inputs import read_inputs
+from referee.live.recorded_inputs import read_inputs
 
 BACK = "zambonis e5 E 3, e2 N 3, f1 W 3; to_move red; phase move 4"
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from engines import zamboni_wars as game
 from engines.zamboni_wars.board import Space
-from referee.events import SessionStarted
-from referee.inputs import Input
-from referee.log import Log
-from referee.loop import Referee
-from referee.session import Session
-from vision.frame import Frame
+from referee.live.recorded_inputs import Input
+from referee.live.referee import Referee
+from referee.sessions.event_store import Log
+from referee.sessions.events import SessionStarted
+from referee.sessions.session import Session
+from vision.cameras.frame import Frame
 
 
 def test_dice_drives_and_a_hit(tmp_path, real_table):

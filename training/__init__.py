@@ -1,0 +1,1 @@
+"""How the networks are taught: `python -m training FOLDER`.  Needs PyTorch, and `traced*` Mitsuba; nothing else does."""
