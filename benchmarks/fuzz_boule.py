@@ -1,4 +1,6 @@
-"""Ice Boule before the fuzzer: throws that touch, knock, stack and leave the ground, and hands that carry things."""
+"""Ice Boule before the fuzzer: throws that touch, knock, stack and leave the ground, and hands that
+carry things.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +193,9 @@ class FuzzedBoule:
     # What truly happened.
 
     def truth(self, state: State, table: Table) -> Truth:
-        """Of a table that people put right: is it as it is recorded?  Between ends: does a target stand there, alone?"""
+        """Of a table that people put right: is it as it is recorded?  Between ends: does a target
+        stand there, alone?
+        """
         if state.target is None:
             alone = list(table.things.values())
             if (
@@ -347,7 +351,9 @@ class FuzzedBoule:
         return self._lands(state, table, one)
 
     def _pushed_over(self, state: State, table: Table, chance: Random) -> Deed | None:
-        """A stack is pushed over by the throw: pieces come free of the target, or are still in one another."""
+        """A stack is pushed over by the throw: pieces come free of the target, or are still in one
+        another.
+        """
         stack = [name for name, one in table.things.items() if one.on is not None]
         if not stack or any(table.things[name].pose != "upright" for name in (TARGET, *stack)):
             return None
@@ -435,7 +441,9 @@ class FuzzedBoule:
         return self._two(state, table, chance, chance.choice(others)) if others else None
 
     def _two(self, state: State, table: Table, chance: Random, then: str) -> Deed | None:
-        """Two throws in one look: lawful where the rules let the second follow the first, whichever that was."""
+        """Two throws in one look: lawful where the rules let the second follow the first, whichever
+        that was.
+        """
         pieces = []
         for colour in (str(state.next), then):
             piece = self._of(state, colour, table, chance)
@@ -564,7 +572,9 @@ class FuzzedBoule:
     # What people are told to do.
 
     def follow(self, state: State, table: Table, verdict: Verdict, old: Table) -> Table | None:
-        """Each order to the letter; what is moved back is moved back by who remembers where it was."""
+        """Each order to the letter; what is moved back is moved back by who remembers where it
+        was.
+        """
         told = as_told(verdict)
         if "lear the table" in told:
             return Table()

@@ -1,4 +1,6 @@
-"""What lies on a made-up table, and the exact observation of it, with the ± of an ordinary camera."""
+"""What lies on a made-up table, and the exact observation of it, with the ± of an ordinary
+camera.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that lies there: `things`, `off` the board too, by names of the game's own; a new value for every change."""
+    """All that lies there: `things`, `off` the board too, by names of the game's own; a new value
+    for every change.
+    """
 
     things: Mapping[str, Thing] = field(default_factory=dict)
     off: Mapping[str, Thing] = field(default_factory=dict)

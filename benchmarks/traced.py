@@ -1,6 +1,8 @@
-"""Score `rinkside observe` on made-up tables that Rinkside path-traces itself, and write docs/TRACED.md (`make bench-traced`).
+"""Score `rinkside observe` on made-up tables that Rinkside path-traces itself, and write
+docs/TRACED.md (`make bench-traced`).
 
-The scoring is not Rinkside's own: RINKSIDE_BENCH names the folder with score.py (see CONTRIBUTING.md).
+The scoring is not Rinkside's own: RINKSIDE_BENCH names the folder with score.py (see
+CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ on other tables of this kind; no weights or thresholds were chosen with these in
 
 def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
     """Trace the tables that are not in the folder yet."""
-    from training.traced import Tracer  # here, so that without Mitsuba tables that are there can be scored
+    from training.traced import (
+        Tracer,
+    )  # here, so that without Mitsuba tables that are there can be scored
 
     def before(setup: Setup, camera: Camera) -> Tracer:
         return Tracer(setup, camera, PATHS)
@@ -52,7 +56,13 @@ def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
 
 
 @click.command()
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds; all without it.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Only these kinds; all without it.",
+)
 @click.option("--tables", default=4, show_default=True, help="Tables of each kind.")
 @click.option(
     "--cases",
@@ -60,7 +70,12 @@ def trace(kinds: tuple[Kind, ...], tables: int, folder: Path) -> None:
     default=ROOT / "build" / "traced" / str(FIRST),
     help="Where tables are kept; delete them to trace anew.",
 )
-@click.option("--out", type=click.Path(path_type=Path), default=ROOT / "docs" / "TRACED.md", help="The page to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=ROOT / "docs" / "TRACED.md",
+    help="The page to write.",
+)
 def main(kinds: tuple[Kind, ...], tables: int, cases: Path, out: Path) -> None:
     """Trace tables, read each and write the page."""
     scoring, measured, chosen = load_scoring(), commit(), kinds or KINDS

@@ -1,4 +1,6 @@
-"""What a page shows of a calibration at work, and what people tell it there; the calibration itself waits in another thread."""
+"""What a page shows of a calibration at work, and what people tell it there; the calibration itself
+waits in another thread.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +70,9 @@ class Guide:
 class LensNow:
     """A lens's calibration at this moment.
 
-    `said` is about the last frame, `where` is where to hold the target next, `lacking` what is wanted yet; `refused` are the last things that
-    were refused, newest first, each with its reason.  `coverage` is the share of the picture's cells that corners were in.
+    `said` is about the last frame, `where` is where to hold the target next, `lacking` what is
+    wanted yet; `refused` are the last things that were refused, newest first, each with its reason.
+    `coverage` is the share of the picture's cells that corners were in.
     """
 
     stage: Stage
@@ -89,7 +92,9 @@ class LensNow:
 
 
 class LensGuide(Guide):
-    """A lens's calibration as `calibration.lens.capture.take_views` shows it; everything from any thread."""
+    """A lens's calibration as `calibration.lens.capture.take_views` shows it; everything from any
+    thread.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,7 +121,9 @@ class LensGuide(Guide):
             self._shown = frame, seen, guidance
             refused = self._now.refused
             if guidance.doing == "refused" and guidance.said not in refused[:1]:
-                refused = (guidance.said, *(one for one in refused if one != guidance.said))[:REFUSALS_SHOWN]
+                refused = (guidance.said, *(one for one in refused if one != guidance.said))[
+                    :REFUSALS_SHOWN
+                ]
             self._stage = "calculating" if guidance.enough or self._ended else "at work"
             self._now = LensNow(
                 stage=self._stage,
@@ -140,20 +147,26 @@ class LensGuide(Guide):
             return replace(self._now, stage=stage, outcome=outcome)
 
     def jpeg(self) -> bytes | None:
-        """The newest frame with the guidance drawn in, made once however many ask; None before the first."""
+        """The newest frame with the guidance drawn in, made once however many ask; None before the
+        first.
+        """
         with self._changed:
             if self._shown is None:
                 return None
             frame, seen, guidance = self._shown
             if self._drawn is None or self._drawn[0] != frame.seq:
-                drawn = draw_guidance(frame.image, guidance, seen if isinstance(seen, Found) else None)
+                drawn = draw_guidance(
+                    frame.image, guidance, seen if isinstance(seen, Found) else None
+                )
                 self._drawn = frame.seq, encode_jpeg(_smaller(drawn), PICTURE_QUALITY)
             return self._drawn[1]
 
 
 @dataclass(frozen=True, slots=True)
 class CornersNow:
-    """A table's calibration at this moment: the corners (x, y) px, clockwise from the far left, and what was wrong with those before."""
+    """A table's calibration at this moment: the corners (x, y) px, clockwise from the far left, and
+    what was wrong with those before.
+    """
 
     stage: Stage
     corners_px: tuple[tuple[float, float], ...]
@@ -167,7 +180,9 @@ class CornersGuide(Guide):
     """A photograph on which people put the corners of the board; everything from any thread."""
 
     def __init__(self, image: Image, cards_px: Array) -> None:
-        """`cards_px` (4, 4, 2) are the corners of the cards, far left, far right, near right, near left: corners begin where those point inwards."""
+        """`cards_px` (4, 4, 2) are the corners of the cards, far left, far right, near right, near
+        left: corners begin where those point inwards.
+        """
         super().__init__()
         self._stage = "at work"
         self._jpeg = encode_jpeg(image, PICTURE_QUALITY)
@@ -179,7 +194,9 @@ class CornersGuide(Guide):
         self._told: Array | None = None
 
     def corners(self) -> Array:
-        """Wait until people say that the corners look right; (4, 2) px, clockwise from the far left."""
+        """Wait until people say that the corners look right; (4, 2) px, clockwise from the far
+        left.
+        """
         with self._changed:
             while self._told is None:
                 # A wait without an end is deaf to Ctrl-C on some systems.
@@ -194,10 +211,17 @@ class CornersGuide(Guide):
             self._now = replace(self._now, refusal=said)
 
     def put(self, corners_px: Sequence[tuple[float, float]]) -> bool:
-        """People say that these are the corners; False where nothing waits for them, or one is outside the photograph."""
-        inside = all(-0.5 <= x <= self._now.width - 0.5 and -0.5 <= y <= self._now.height - 0.5 for x, y in corners_px)
+        """People say that these are the corners; False where nothing waits for them, or one is
+        outside the photograph.
+        """
+        inside = all(
+            -0.5 <= x <= self._now.width - 0.5 and -0.5 <= y <= self._now.height - 0.5
+            for x, y in corners_px
+        )
         with self._changed:
-            if self._stage != "at work" or not (inside and all(math.isfinite(value) for corner in corners_px for value in corner)):
+            if self._stage != "at work" or not (
+                inside and all(math.isfinite(value) for corner in corners_px for value in corner)
+            ):
                 return False
             self._now = replace(self._now, corners_px=tuple(corners_px), refusal="")
             self._told, self._stage = np.array(corners_px, float), "calculating"
@@ -219,4 +243,6 @@ def _smaller(image: Image) -> Image:
     share = MOST_WIDE_PX / image.shape[1]
     if share >= 1:
         return image
-    return np.asarray(cv2.resize(image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(
+        cv2.resize(image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8
+    )

@@ -1,4 +1,6 @@
-"""A table that is made ready before a game: what is known of camera, lens, cards and colours, and each made better while people look at a page."""
+"""A table that is made ready before a game: what is known of camera, lens, cards and colours, and
+each made better while people look at a page.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,9 @@ JOBS: tuple[Job, ...] = get_args(Job)
 class Step:
     """How far a part of the table is.
 
-    `good` is None as long as that is not known; `said` are sentences, `when` an ISO 8601 time or empty; `doing` is set while it is at work,
-    `refusal` where what people wanted last could not be done, and why.
+    `good` is None as long as that is not known; `said` are sentences, `when` an ISO 8601 time or
+    empty; `doing` is set while it is at work, `refusal` where what people wanted last could not be
+    done, and why.
     """
 
     good: bool | None
@@ -60,10 +63,16 @@ class Step:
 
 
 class Preparing:
-    """Looks through the camera of a table that is not played on yet.  `run` in a thread of its own; everything else from any thread."""
+    """Looks through the camera of a table that is not played on yet.  `run` in a thread of its own;
+    everything else from any thread.
+    """
 
-    def __init__(self, setup: Setup, path: Path, open_camera: Callable[[Setup], CameraPort]) -> None:
-        """`path` is where the table is kept, and its lens beside it.  Raises InputError where the camera cannot be opened."""
+    def __init__(
+        self, setup: Setup, path: Path, open_camera: Callable[[Setup], CameraPort]
+    ) -> None:
+        """`path` is where the table is kept, and its lens beside it.  Raises InputError where the
+        camera cannot be opened.
+        """
         self._setup, self._path = setup, path
         self._camera = open_camera(setup)
         self.name, self.simulated = self._camera.name, self._camera.simulated
@@ -110,7 +119,9 @@ class Preparing:
         return self._frame.seq if self._frame is not None else -1
 
     def wish(self, job: Job) -> None:
-        """People want the lens calibrated, cards and board measured anew, or colours learned; raises InputError while something else is at work."""
+        """People want the lens calibrated, cards and board measured anew, or colours learned;
+        raises InputError while something else is at work.
+        """
         with self._changed:
             if self._job is not None:
                 raise InputError("one thing after the other: wait until what is at work is done")
@@ -128,9 +139,11 @@ class Preparing:
             self._changed.notify_all()
 
     def run(self) -> None:
-        """Look, and do what people want, until `stop`; closes the camera, and what comes after the last picture is done on that one.
+        """Look, and do what people want, until `stop`; closes the camera, and what comes after the
+        last picture is done on that one.
 
-        What fails is told as what is wrong with the camera, or as the refusal of what people wanted; the page goes on.
+        What fails is told as what is wrong with the camera, or as the refusal of what people
+        wanted; the page goes on.
         """
         with closing(self._camera):
             no_more = "It has no more pictures."
@@ -144,13 +157,20 @@ class Preparing:
             while not self._stopping.is_set():
                 self._lost = no_more
                 with self._changed:
-                    self._changed.wait_for(lambda: self._job is not None or self._stopping.is_set(), 1.0)
+                    self._changed.wait_for(
+                        lambda: self._job is not None or self._stopping.is_set(), 1.0
+                    )
                 self._work()
 
     def steps(self) -> dict[str, Step]:
         """How far each part is: camera, lens, table, colours."""
         with self._changed:
-            return {"camera": self._camera_step(), "lens": self._lens_step(), "table": self._table_step(), "colours": self._colours_step()}
+            return {
+                "camera": self._camera_step(),
+                "lens": self._lens_step(),
+                "table": self._table_step(),
+                "colours": self._colours_step(),
+            }
 
     def _lose(self, error: CameraLost, retry_s: float) -> None:
         self._lost = f"It is lost ({error}); trying again in {retry_s:g} s."
@@ -168,10 +188,16 @@ class Preparing:
         self._work()
 
     def _check(self, frame: Frame) -> None:
-        """Does the table agree with this picture; and, once the camera's place is known, how finely are gaps read from there?"""
+        """Does the table agree with this picture; and, once the camera's place is known, how finely
+        are gaps read from there?
+        """
         checked = recheck(frame.image, self._setup)
         measures = self._gap_mm is None and self._setup.game.name == "ice_boule"
-        gaps = gaps_here(Errors(checked.camera, self._setup, EDGE_PX)) if measures and checked.camera else None
+        gaps = (
+            gaps_here(Errors(checked.camera, self._setup, EDGE_PX))
+            if measures and checked.camera
+            else None
+        )
         with self._changed:
             self._checked, self._checked_ms = checked, frame.at_ms
             self._gap_mm = Z_95 * gaps.sigma_mm if gaps else self._gap_mm
@@ -214,7 +240,9 @@ class Preparing:
         assert guide is not None, "a wish for a lens begins with its guide"
         try:
             views = take_views(self._camera, target, guide)
-            file = lens_file(calibrate_lens(views.views, views.size_px), views, target.said, target.square_mm)
+            file = lens_file(
+                calibrate_lens(views.views, views.size_px), views, target.said, target.square_mm
+            )
             path = self._path.with_name(LENS_NAME)
             save_lens(file, path)
         except InputError as error:
@@ -222,10 +250,18 @@ class Preparing:
             raise
         with self._changed:
             self._new_lens = file
-        guide.finish((f"{path.name}: written.", *file.advice, "Put the target away, go back, and measure cards and board anew."))
+        guide.finish(
+            (
+                f"{path.name}: written.",
+                *file.advice,
+                "Put the target away, go back, and measure cards and board anew.",
+            )
+        )
 
     def _measure(self, frame: Frame) -> None:
-        """Cards and board anew, through the new lens if there is one; the table stays as it was where that fails."""
+        """Cards and board anew, through the new lens if there is one; the table stays as it was
+        where that fails.
+        """
         lens = self._new_lens.camera if self._new_lens else self._setup.camera
         setup, _ = redo(frame.image, msgspec.structs.replace(self._setup, camera=lens))
         self._put(setup)
@@ -234,11 +270,16 @@ class Preparing:
 
     def _learn(self, frame: Frame) -> None:
         shown = shown_pieces(frame.image, self._setup)
-        learned = tuple(learn(colour, [one]) for colour, one in by_palette(shown, self._setup).items())
+        learned = tuple(
+            learn(colour, [one]) for colour, one in by_palette(shown, self._setup).items()
+        )
         setup = learned_setup(self._setup, learned)
         pairs = close_pairs(setup, np.median([one.ground for one in shown], axis=0))
         self._put(setup)
-        self._close = ". ".join(map(str, pairs)) or "No two of them are close here: fewer than 1 of 100 pieces would be taken for another"
+        self._close = (
+            ". ".join(map(str, pairs))
+            or "No two of them are close here: fewer than 1 of 100 pieces would be taken for another"  # noqa: E501
+        )
 
     def _put(self, setup: Setup) -> None:
         keep_last(self._path)
@@ -250,34 +291,75 @@ class Preparing:
         lens = self._setup.camera
         said = f"{self.name}, {lens.width} × {lens.height} px."
         seen = None if self._frame is None and not self._lost else not self._lost
-        return Step(seen, (said, self._lost) if self._lost else (said,) if self._frame else (said, "Waiting for its first picture."))
+        return Step(
+            seen,
+            (
+                (said, self._lost)
+                if self._lost
+                else (said,)
+                if self._frame
+                else (said, "Waiting for its first picture.")
+            ),
+        )
 
     def _lens_step(self) -> Step:
         lens = self._setup.camera
-        step = self._step("lens", False if lens.first_estimate else True if lens.covariance else None, (_lens_said(lens),))
+        step = self._step(
+            "lens",
+            False if lens.first_estimate else True if lens.covariance else None,
+            (_lens_said(lens),),
+        )
         if self._new_lens is not None:
-            return replace(step, good=True, said=(_lens_said(self._new_lens.camera), "It is used once cards and board are measured anew."))
+            return replace(
+                step,
+                good=True,
+                said=(
+                    _lens_said(self._new_lens.camera),
+                    "It is used once cards and board are measured anew.",
+                ),
+            )
         return step
 
     def _table_step(self) -> Step:
         checked = self._checked
         if self._new_lens is not None:
-            return self._step("table", False, ("Its cards were measured through the lens before: measure them anew.",))
+            return self._step(
+                "table",
+                False,
+                ("Its cards were measured through the lens before: measure them anew.",),
+            )
         if checked is None:
             return self._step("table", None, ("Not looked at yet.",))
         if checked.said:
-            return self._step("table", False, tuple(f"{said[:1].upper()}{said[1:]}." for said in checked.said))
+            return self._step(
+                "table", False, tuple(f"{said[:1].upper()}{said[1:]}." for said in checked.said)
+            )
         gap = (f"A gap is read to ± {self._gap_mm:.1f} mm here.",) if self._gap_mm else ()
         return self._step("table", True, ("Cards and board lie where the table says.", *gap))
 
     def _colours_step(self) -> Step:
         learned = [colour.colour for colour in self._setup.learned_colours]
         if not learned:
-            return self._step("colours", None, (f"As they are sold: {listed(self._setup.colours)}.",))
-        return self._step("colours", True, (f"Learned in this light: {listed(learned)}.", *((f"{self._close}.",) if self._close else ())))
+            return self._step(
+                "colours", None, (f"As they are sold: {listed(self._setup.colours)}.",)
+            )
+        return self._step(
+            "colours",
+            True,
+            (
+                f"Learned in this light: {listed(learned)}.",
+                *((f"{self._close}.",) if self._close else ()),
+            ),
+        )
 
     def _step(self, job: Job, good: bool | None, said: Sequence[str]) -> Step:
-        return Step(good, tuple(said), self._done.get(job, ""), self._job == job, self._refusals.get(job, ""))
+        return Step(
+            good,
+            tuple(said),
+            self._done.get(job, ""),
+            self._job == job,
+            self._refusals.get(job, ""),
+        )
 
 
 def _times(setup: Setup, path: Path) -> dict[Job, str]:

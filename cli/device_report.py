@@ -1,4 +1,6 @@
-"""What is connected: every part that settings name, where it is, what it says of itself, and what is wrong with it."""
+"""What is connected: every part that settings name, where it is, what it says of itself, and what
+is wrong with it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ SQUARE_MM = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [0.0, 400.0]])
 
 
 class Connected(NamedTuple):
-    """A part: `says` what it tells of itself, empty where it is not in the settings; `wrong` why it does not work, empty where it does."""
+    """A part: `says` what it tells of itself, empty where it is not in the settings; `wrong` why it
+    does not work, empty where it does.
+    """
 
     part: str
     kind: str = "-"
@@ -47,7 +51,9 @@ class Connected(NamedTuple):
 
 
 def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> Iterator[Connected]:
-    """Every part there may be, each opened by itself and closed again; `pause(seconds)` waits for answers."""
+    """Every part there may be, each opened by itself and closed again; `pause(seconds)` waits for
+    answers.
+    """
     for part in PARTS:
         if (held := getattr(settings, part)) is None:
             yield Connected(part)
@@ -62,7 +68,11 @@ def connected(settings: HardwareSettings, pause: Callable[[float], object]) -> I
 
 def _only(settings: HardwareSettings, part: str) -> HardwareSettings:
     """Settings of one part alone; dice on a strip keep their strip."""
-    kept = {part, "lamps"} if part == "dice" and isinstance(settings.dice, WledDiceSettings) else {part}
+    kept = (
+        {part, "lamps"}
+        if part == "dice" and isinstance(settings.dice, WledDiceSettings)
+        else {part}
+    )
     return msgspec.structs.replace(settings, **dict.fromkeys(set(PARTS) - kept))
 
 
@@ -70,8 +80,12 @@ def _where(settings: HardwareSettings, part: str) -> str:
     """GPIO numbers by what hangs on them, or the port."""
     match held := getattr(settings, part):
         case GpioLampsSettings(players=players, verdict=verdict):
-            named = {f"player {seat}": pins for seat, pins in enumerate(players, 1)} | {"verdict": verdict}
-            return "; ".join(f"{name}: {', '.join(map(str, as_pins(pins)))}" for name, pins in named.items())
+            named = {f"player {seat}": pins for seat, pins in enumerate(players, 1)} | {
+                "verdict": verdict
+            }
+            return "; ".join(
+                f"{name}: {', '.join(map(str, as_pins(pins)))}" for name, pins in named.items()
+            )
         case GpioDiceSettings(pips=dice):
             return "; ".join(", ".join(map(str, pips)) for pips in dice)
         case GpioButtonsSettings():
@@ -85,7 +99,9 @@ def _where(settings: HardwareSettings, part: str) -> str:
     return getattr(held, "device", "")
 
 
-def _answer(settings: HardwareSettings, part: str, pause: Callable[[float], object]) -> tuple[str, str]:
+def _answer(
+    settings: HardwareSettings, part: str, pause: Callable[[float], object]
+) -> tuple[str, str]:
     """What a part that could be opened says, and what is wrong with that."""
     held = getattr(settings, part)
     if held.__struct_config__.tag == "board":
@@ -95,22 +111,46 @@ def _answer(settings: HardwareSettings, part: str, pause: Callable[[float], obje
     return "opened", ""
 
 
-def _strip(settings: HardwareSettings, lamps: WledSettings | WledPresetsSettings, pause: Callable[[float], object]) -> tuple[str, str]:
+def _strip(
+    settings: HardwareSettings,
+    lamps: WledSettings | WledPresetsSettings,
+    pause: Callable[[float], object],
+) -> tuple[str, str]:
     from hardware.backends.serial_port import open_port
     from hardware.backends.wled import identify
 
     with closing(open_port(lamps.device, lamps.baud, "hardware.lamps.device")) as port:
         found = identify(port, pause)
     if found is None:
-        return f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's sync settings say, and are GPIO 1 and 3 free?", ""
+        return (
+            (
+                f"opened, but nothing answers: is hardware.lamps.baud, {lamps.baud}, what WLED's"
+                " sync settings say, and are GPIO 1 and 3 free?"
+            ),
+            "",
+        )
     said = f"WLED {found.version} with {found.lamps} lamps"
     if isinstance(lamps, WledPresetsSettings):
         return said, ""
-    wanted = lamps.leds + 7 * (settings.dice.count if isinstance(settings.dice, WledDiceSettings) else 0)
+    wanted = lamps.leds + 7 * (
+        settings.dice.count if isinstance(settings.dice, WledDiceSettings) else 0
+    )
     if found.lamps < wanted:
-        return "", f"hardware.lamps.leds: expected {found.lamps} lamps or less, as WLED has, those of dice included, got {wanted}"
+        return (
+            "",
+            (
+                f"hardware.lamps.leds: expected {found.lamps} lamps or less, as WLED has, those of"
+                f" dice included, got {wanted}"
+            ),
+        )
     most_a = min(lamps.supply_ma, full_ma(wanted, lamps.brightness)) / 1000
-    return f"{said}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without brightness and supply_ma", ""
+    return (
+        (
+            f"{said}; draws {most_a:.1f} A at most, {full_ma(wanted) / 1000:.1f} A without"
+            " brightness and supply_ma"
+        ),
+        "",
+    )
 
 
 def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> Hello:
@@ -121,19 +161,41 @@ def ask_board(settings: HardwareSettings, pause: Callable[[float], object]) -> H
     with closing(open_port(settings.board or "", BAUD, "hardware.board")) as port:
         found = identify(port, pause)
     if found is None:
-        raise InputError(f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its program on it (docs/HARDWARE.md)?")
+        raise InputError(
+            f"hardware.board: expected a board that answers, got none at {settings.board!r}: is its"
+            " program on it (docs/HARDWARE.md)?"
+        )
     return found
 
 
-def _board(settings: HardwareSettings, part: str, pause: Callable[[float], object]) -> tuple[str, str]:
+def _board(
+    settings: HardwareSettings, part: str, pause: Callable[[float], object]
+) -> tuple[str, str]:
     found = ask_board(settings, pause)
     match getattr(settings, part):
         case BoardLampsSettings(players=players) if players >= found.lamps:
-            return "", f"hardware.lamps.players: expected {found.lamps - 1} or less, as the board has {found.lamps} lamps, got {players}"
+            return (
+                "",
+                (
+                    f"hardware.lamps.players: expected {found.lamps - 1} or less, as the board has"
+                    f" {found.lamps} lamps, got {players}"
+                ),
+            )
         case CountedDiceSettings(count=count) if count > found.dice:
-            return "", f"hardware.dice.count: expected {found.dice} or less, as the board has, got {count}"
+            return (
+                "",
+                (
+                    f"hardware.dice.count: expected {found.dice} or less, as the board has, got"
+                    f" {count}"
+                ),
+            )
         case BoardPartSettings() if part == "buzzer" and not found.buzzer:
             return "", "hardware.buzzer.kind: expected another kind: the board has no buzzer"
     dice = "1 die" if found.dice == 1 else f"{found.dice} dice"
-    has = {"lamps": f"{found.lamps} lamps", "dice": dice, "buttons": ", ".join(found.buttons), "buzzer": "a buzzer"}
+    has = {
+        "lamps": f"{found.lamps} lamps",
+        "dice": dice,
+        "buttons": ", ".join(found.buttons),
+        "buzzer": "a buzzer",
+    }
     return f"a board with {has[part]}", ""

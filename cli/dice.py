@@ -15,7 +15,9 @@ FEWEST = 30
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """How often each value came, 1 first; `chi_square` with 5 degrees of freedom; `probability` that a fair die gives as much or more."""
+    """How often each value came, 1 first; `chi_square` with 5 degrees of freedom; `probability`
+    that a fair die gives as much or more.
+    """
 
     counts: tuple[int, ...]
     chi_square: float
@@ -26,7 +28,9 @@ class Fairness:
 
 
 def judge_rolls(rolls: Iterable[int]) -> Fairness:
-    """Test FEWEST rolls or more, values of 1 to 6; raises ValueError for fewer, or for other values."""
+    """Test FEWEST rolls or more, values of 1 to 6; raises ValueError for fewer, or for other
+    values.
+    """
     counts = [0] * 6
     for value in rolls:
         if value not in range(1, 7):

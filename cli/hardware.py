@@ -1,4 +1,6 @@
-"""`rinkside hardware` and `rinkside dice`: what is connected, whether it works, and whether the dice are fair."""
+"""`rinkside hardware` and `rinkside dice`: what is connected, whether it works, and whether the
+dice are fair.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +36,7 @@ from hardware.settings import (
     load_settings,
 )
 from table.errors import InputError
+from table.files import write_whole
 from table.solids import Array
 from table.table_config import load_table
 
@@ -46,8 +50,22 @@ PRIMARIES = ("red", "green", "blue")
 VERDICT_COLOURS: dict[Signal, str] = {"refused": "red", "accepted": "green", "paused": "blue"}
 """Signals that light one wire of a verdict's lamp, or one above the others."""
 
+FIRMWARE = {
+    "pico": ("pico.py", "main.py"),
+    "uno": ("rinkside_board/rinkside_board.ino", "rinkside_board/rinkside_board.ino"),
+}
+"""Programs of microcontrollers: where they are in hardware/firmware, and the names that MicroPython
+and the Arduino IDE ask for.
+"""
+
 T = TypeVar("T")
-_settings = click.option("--settings", "path", type=click.Path(path_type=Path), required=True, help="TOML file with the table [hardware].")
+_settings = click.option(
+    "--settings",
+    "path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="TOML file with the table [hardware].",
+)
 
 
 @click.group()
@@ -56,9 +74,15 @@ def hardware() -> None:
 
 
 @hardware.command("list")
-@click.option("--settings", "path", type=click.Path(path_type=Path), help="TOML file with the table [hardware].")
+@click.option(
+    "--settings",
+    "path",
+    type=click.Path(path_type=Path),
+    help="TOML file with the table [hardware].",
+)
 def list_hardware(path: Path | None) -> None:
-    """List the serial ports and, with settings, what they name, where it is, and what is wrong with it.
+    """List the serial ports and, with settings, what they name, where it is, and what is wrong with
+    it.
 
     Exit code 1 where something does not work.
     """
@@ -66,7 +90,12 @@ def list_hardware(path: Path | None) -> None:
     if path is not None:
         table = _table("part", "kind", "GPIO or port", "state")
         for part in connected(load_settings(path), time.sleep):
-            table.add_row(part.part, part.kind, escape(part.where), "wrong: see below" if part.wrong else escape(part.says))
+            table.add_row(
+                part.part,
+                part.kind,
+                escape(part.where),
+                "wrong: see below" if part.wrong else escape(part.says),
+            )
             if part.wrong:
                 wrong.setdefault(part.wrong, []).append(part.part)
         console().print(table)
@@ -94,14 +123,41 @@ def _list_ports() -> None:
     for port in ports:
         table.add_row(escape(port.device), escape(port.said))
     console().print(table)
-    # Not in the table, which breaks names at the width of the terminal: people copy them into their settings.
+    # Not in the table, which breaks names at the width of the terminal: people copy them into their
+    # settings.
     for port in (port for port in ports if port.lasting):
         say(f"{port.device} is always {port.lasting}")
 
 
 @hardware.command()
+@click.argument("board", type=click.Choice(tuple(FIRMWARE)))
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+def firmware(board: str, folder: Path) -> None:
+    """Write the program of a microcontroller into FOLDER [default: this one]: a Pico's main.py, an
+    Arduino Uno's sketch.
+    """
+    source, name = FIRMWARE[board]
+    path = folder / name
+    if path.exists():
+        raise InputError(
+            f"{path}: a file of this name exists already; name another folder, or move it away"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, resources.files("hardware").joinpath("firmware", source).read_bytes())
+    say(
+        f"Written to {path}. docs/HARDWARE.md says how it gets on to the board, and what is"
+        " connected to which pin."
+    )
+
+
+@hardware.command()
 @_settings
-@click.option("--table", "table_path", type=click.Path(path_type=Path), help="table.json of the board that a strip is round [default: a square].")
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    help="table.json of the board that a strip is round [default: a square].",
+)
 def check(path: Path, table_path: Path | None) -> None:
     """Walk through every lamp, die, button and the rest, and ask whether each does what it should.
 
@@ -122,7 +178,9 @@ def check(path: Path, table_path: Path | None) -> None:
 
 
 def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
-    """Every button that is there; a board is asked which it has.  Raises InputError where none answers."""
+    """Every button that is there; a board is asked which it has.  Raises InputError where none
+    answers.
+    """
     match settings.buttons:
         case GpioButtonsSettings():
             return tuple(button_pins(settings.buttons))
@@ -132,8 +190,12 @@ def _button_names(settings: HardwareSettings) -> tuple[str, ...]:
             return GpioButtonsSettings.__struct_fields__
 
 
-def _walk(rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array) -> Iterator[tuple[str, bool]]:
-    """Every thing that was tried, and whether people say that it works; `names` are those of buttons."""
+def _walk(
+    rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_mm: Array
+) -> Iterator[tuple[str, bool]]:
+    """Every thing that was tried, and whether people say that it works; `names` are those of
+    buttons.
+    """
     if rig.lamps:
         yield from _try_lamps(rig.lamps, settings)
         if isinstance(settings.lamps, WledSettings):
@@ -153,7 +215,15 @@ def _walk(rig: Rig, settings: HardwareSettings, names: tuple[str, ...], outline_
     if rig.calliper:
         readings: queue.Queue[Reading] = queue.Queue()
         rig.calliper.listen(readings.put)
-        yield "the calliper", _hear(readings, "Send a reading from the calliper.", lambda reading: f"{reading.mm:g} mm", lambda _reading: True)
+        yield (
+            "the calliper",
+            _hear(
+                readings,
+                "Send a reading from the calliper.",
+                lambda reading: f"{reading.mm:g} mm",
+                lambda _reading: True,
+            ),
+        )
 
 
 def _seats(settings: HardwareSettings) -> int:
@@ -171,7 +241,10 @@ def _try_lamps(lamps: Lamps, settings: HardwareSettings) -> Iterator[tuple[str, 
     seats = _seats(settings)
     for seat, colour in enumerate(TRIED[:seats], 1):
         lamps.show(Scene("turn", TRIED, of=(colour,)))
-        yield f"the lamp of player {seat}", click.confirm(f"Does player {seat} ({colour}) breathe?", True)
+        yield (
+            f"the lamp of player {seat}",
+            click.confirm(f"Does player {seat} ({colour}) breathe?", True),
+        )
     if isinstance(settings.lamps, GpioLampsSettings):
         yield from _try_wires(lamps, settings.lamps)
     for signal in SIGNALS:
@@ -186,7 +259,10 @@ def _try_wires(lamps: Lamps, settings: GpioLampsSettings) -> Iterator[tuple[str,
     for seat, pins in enumerate(settings.players, 1):
         for colour in PRIMARIES if not isinstance(pins, int) else ():
             lamps.show(Scene("turn", ("",) * (seat - 1) + (colour,), of=(colour,)))
-            yield f"the {colour} of player {seat}", click.confirm(f"Is the lamp of player {seat} {colour}?", True)
+            yield (
+                f"the {colour} of player {seat}",
+                click.confirm(f"Is the lamp of player {seat} {colour}?", True),
+            )
 
 
 def _has_colours(settings: HardwareSettings) -> bool:
@@ -199,7 +275,9 @@ def _has_colours(settings: HardwareSettings) -> bool:
 
 
 def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
-    """A strip that begins elsewhere, or goes the other way round, points at the wrong places of the board."""
+    """A strip that begins elsewhere, or goes the other way round, points at the wrong places of the
+    board.
+    """
     (left, near), (right, far) = outline_mm.min(axis=0), outline_mm.max(axis=0)
     for corner, setting, point in (
         ("near left", "starts", (left, near)),
@@ -207,7 +285,13 @@ def _try_corners(lamps: Lamps, outline_mm: Array) -> Iterator[tuple[str, bool]]:
         ("far right", "leds", (right, far)),
     ):
         lamps.show(Scene("turn", TRIED, marks=(Mark("line", (point, point)),)))
-        yield f"hardware.lamps.{setting}", click.confirm(f"Do lamps blink at the {corner} corner, as seen by the players, and nowhere else?", True)
+        yield (
+            f"hardware.lamps.{setting}",
+            click.confirm(
+                f"Do lamps blink at the {corner} corner, as seen by the players, and nowhere else?",
+                True,
+            ),
+        )
 
 
 def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
@@ -215,7 +299,10 @@ def _try_buttons(buttons: Buttons, names: tuple[str, ...]) -> Iterator[tuple[str
     presses: queue.Queue[Press] = queue.Queue()
     buttons.listen(presses.put)
     for name in names:
-        yield f"the button {name!r}", _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name))
+        yield (
+            f"the button {name!r}",
+            _hear(presses, f"Press {name}.", _pressed, partial(_is_down, name)),
+        )
 
 
 def _is_down(name: str, press: Press) -> bool:
@@ -226,7 +313,9 @@ def _pressed(press: Press) -> str:
     return f"{press.button}: {press.kind}"
 
 
-def _hear(told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]) -> bool:
+def _hear(
+    told: queue.Queue[T], ask: str, shown: Callable[[T], str], is_last: Callable[[T], bool]
+) -> bool:
     """Print what comes until the last one; False where nothing comes for WAIT_S."""
     say(ask)
     try:
@@ -245,7 +334,9 @@ def dice() -> None:
 
 
 @dice.command()
-@click.option("-n", "count", type=click.IntRange(1, 6), default=1, show_default=True, help="How many dice.")
+@click.option(
+    "-n", "count", type=click.IntRange(1, 6), default=1, show_default=True, help="How many dice."
+)
 def roll(count: int) -> None:
     """Roll dice and print them."""
     values = tuple(draw() for _ in range(count))
@@ -260,7 +351,14 @@ def roll(count: int) -> None:
 
 
 @dice.command("test")
-@click.option("-n", "rolls", type=click.IntRange(FEWEST), default=60000, show_default=True, help="How many rolls.")
+@click.option(
+    "-n",
+    "rolls",
+    type=click.IntRange(FEWEST),
+    default=60000,
+    show_default=True,
+    help="How many rolls.",
+)
 def test_dice(rolls: int) -> None:
     """Roll many times and test whether all values are as likely (chi-square).
 
@@ -274,8 +372,13 @@ def test_dice(rolls: int) -> None:
         table.add_row(str(value), str(count), f"{rolls / 6:.0f}")
     console().print(table)
     say(
-        f"chi-square {fairness.chi_square:.2f}, 5 degrees of freedom: a fair die gives as much or more in {fairness.probability:.1%} of such tests"
+        f"chi-square {fairness.chi_square:.2f}, 5 degrees of freedom: a fair die gives as much or"
+        f" more in {fairness.probability:.1%} of such tests"
     )
-    say("Nothing speaks against a fair die." if fairness else "This die is not fair, or chance was most unkind: test again.")
+    say(
+        "Nothing speaks against a fair die."
+        if fairness
+        else "This die is not fair, or chance was most unkind: test again."
+    )
     if not fairness:
         raise SystemExit(1)

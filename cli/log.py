@@ -33,7 +33,9 @@ from table.measured_text import called, shown_date, shown_mm, shown_time
 def which_log(command: Callable[..., None]) -> Callable[..., None]:
     """`--log PATH`, as `path`."""
     said = "The log [default: the one in the data folder]."
-    return click.option("--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said)(command)
+    return click.option(
+        "--log", "path", type=click.Path(path_type=Path, dir_okay=False), help=said
+    )(command)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -42,7 +44,8 @@ which_session = click.argument("session", type=click.IntRange(1), required=False
 
 @click.group()
 def log() -> None:
-    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps and statistics over all of them.
+    """List, show, export, import, check and rescue the sessions that were refereed; scores, gaps
+    and statistics over all of them.
 
     SESSION is a number from `rinkside log list`; without one, the latest is meant.
     """
@@ -60,12 +63,24 @@ def list_sessions(path: Path | None, as_json: bool) -> None:
         return
     table = Table(box=SIMPLE_HEAD)
     for heading in ("session", "begun", "game", "players", "length", "rulings", "remarks"):
-        table.add_column(heading, justify="right" if heading in ("session", "length", "rulings") else "left")
+        table.add_column(
+            heading, justify="right" if heading in ("session", "length", "rulings") else "left"
+        )
     for row in sessions:
         length = f"{(row.last_ms - row.first_ms) / 60000:.1f} min"
         people = ", ".join(called(player, row.names) for player in row.players)
-        remarks = ", ".join(filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended")))
-        cells = (str(row.session), shown_date(row.started_utc), row.game, people, length, str(row.rulings), remarks)
+        remarks = ", ".join(
+            filter(None, ("simulated" if row.simulated else "", "" if row.ended else "not ended"))
+        )
+        cells = (
+            str(row.session),
+            shown_date(row.started_utc),
+            row.game,
+            people,
+            length,
+            str(row.rulings),
+            remarks,
+        )
         table.add_row(*map(escape, cells))
     console().print(table if sessions else "Nothing was refereed yet.")
 
@@ -89,8 +104,27 @@ def show(session: int | None, path: Path | None, as_json: bool) -> None:
     table.add_column("said")
     table.add_column("rests on")
     for record, document in zip(records, documents, strict=True):
-        what = " ".join(filter(None, (document.get("verdict") or document["fact"].replace("_", " "), document.get("code"))))
-        table.add_row(*map(escape, (str(record.seq), shown_time(record.at_ms), what, _sentence(document), document.get("rests_on", ""))))
+        what = " ".join(
+            filter(
+                None,
+                (
+                    document.get("verdict") or document["fact"].replace("_", " "),
+                    document.get("code"),
+                ),
+            )
+        )
+        table.add_row(
+            *map(
+                escape,
+                (
+                    str(record.seq),
+                    shown_time(record.at_ms),
+                    what,
+                    _sentence(document),
+                    document.get("rests_on", ""),
+                ),
+            )
+        )
     console().print(table)
 
 
@@ -110,7 +144,13 @@ def export(session: int, target: Path, path: Path | None) -> None:
 
 @log.command("import")
 @click.argument("source", metavar="IN.zip", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--max-mb", type=click.IntRange(1), default=MOST_BYTES // 10**6, show_default=True, help="Refuse a file that unpacks to more.")
+@click.option(
+    "--max-mb",
+    type=click.IntRange(1),
+    default=MOST_BYTES // 10**6,
+    show_default=True,
+    help="Refuse a file that unpacks to more.",
+)
 @which_log
 def import_(source: Path, path: Path | None, max_mb: int) -> None:
     """Take in a session that was exported, here or on another machine.
@@ -123,7 +163,9 @@ def import_(source: Path, path: Path | None, max_mb: int) -> None:
     say(f"{source} is session {taken.session} in {target}")
     if taken.left_out:
         every = taken.frames + taken.left_out
-        complain(f"{taken.left_out} of its {every} pictures were left out: the log has no room for them")
+        complain(
+            f"{taken.left_out} of its {every} pictures were left out: the log has no room for them"
+        )
 
 
 @log.command()
@@ -139,8 +181,15 @@ def check(path: Path | None) -> None:
         say(line)
     if checked.wrong:
         raise damaged(reader.path, f"{len(checked.wrong)} faults")
-    said = f"{reader.path}: {checked.sessions} sessions, {checked.records} records and {checked.frames} pictures are whole"
-    say(said if checked.version > 1 else f"{said}; its records get checksums when it is next written to")
+    said = (
+        f"{reader.path}: {checked.sessions} sessions, {checked.records} records and"
+        f" {checked.frames} pictures are whole"
+    )
+    say(
+        said
+        if checked.version > 1
+        else f"{said}; its records get checksums when it is next written to"
+    )
 
 
 @log.command()
@@ -154,11 +203,16 @@ def rescue(bad: Path, good: Path) -> None:
     saved = save_what_can_be_read(bad, good)
     for line in saved.lost:
         say(f"lost: {line}")
-    say(f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in {good}")
+    say(
+        f"{saved.sessions} sessions, {saved.records} records and {saved.frames} pictures are in"
+        f" {good}"
+    )
 
 
 def _csv(command: Callable[..., None]) -> Callable[..., None]:
-    return click.argument("target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False))(command)
+    return click.argument(
+        "target", metavar="OUT.csv", type=click.Path(path_type=Path, dir_okay=False)
+    )(command)
 
 
 @log.command()
@@ -193,7 +247,18 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
         say_json(json.dumps([_tally_document(row) for row in rows], indent=1, ensure_ascii=False))
         return
     table = Table(box=SIMPLE_HEAD)
-    for heading in ("game", "player", "games", "won", "drawn", "points for", "against", "throws", "median gap", "nearest"):
+    for heading in (
+        "game",
+        "player",
+        "games",
+        "won",
+        "drawn",
+        "points for",
+        "against",
+        "throws",
+        "median gap",
+        "nearest",
+    ):
         table.add_column(heading, justify="left" if heading in ("game", "player") else "right")
     for row in rows:
         numbers = (row.games, row.won, row.drawn, f"{row.points_for:g}", f"{row.points_against:g}")
@@ -204,7 +269,9 @@ def players(simulated: bool, path: Path | None, as_json: bool) -> None:
 
 
 def _played(path: Path | None) -> list[Played]:
-    """All games of a log; a session that cannot be read by this version's rules is said and left out."""
+    """All games of a log; a session that cannot be read by this version's rules is said and left
+    out.
+    """
     games: list[Played] = []
     with LogReader(path or log_path()) as reader:
         for summary in reader.sessions():
@@ -226,10 +293,21 @@ def _nearest(thrown: Thrown | None) -> str:
 
 def _tally_document(row: Tally) -> dict[str, Any]:
     """A player's statistics as plain data; `sigma_mm` is one standard deviation."""
-    document: dict[str, Any] = {name: getattr(row, name) for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")}
+    document: dict[str, Any] = {
+        name: getattr(row, name)
+        for name in ("game", "player", "games", "won", "drawn", "points_for", "points_against")
+    }
     best = row.best
-    nearest = {"gap_mm": best.lie.gap_mm, "sigma_mm": best.sigma_mm, "on_target": best.lie.on_target} if best and best.lie else None
-    return document | {"throws": len(row.throws), "median_gap_mm": row.median_gap_mm, "best": nearest}
+    nearest = (
+        {"gap_mm": best.lie.gap_mm, "sigma_mm": best.sigma_mm, "on_target": best.lie.on_target}
+        if best and best.lie
+        else None
+    )
+    return document | {
+        "throws": len(row.throws),
+        "median_gap_mm": row.median_gap_mm,
+        "best": nearest,
+    }
 
 
 def latest(reader: LogReader) -> int:
@@ -244,7 +322,15 @@ def _sentence(document: dict[str, Any]) -> str:
     """What a record says, in words; who decided it where people did."""
     match document["fact"]:
         case "session_started" | "game_started":
-            said = "; ".join(filter(None, (f"{document.get('game', 'next game')}: {', '.join(document['players'])}", document["said"])))
+            said = "; ".join(
+                filter(
+                    None,
+                    (
+                        f"{document.get('game', 'next game')}: {', '.join(document['players'])}",
+                        document["said"],
+                    ),
+                )
+            )
         case "reopened":
             said = document["said"] or "Rinkside was started again and goes on with the session"
         case "session_ended":

@@ -11,15 +11,24 @@ from hardware.factory import Rig, open_rig
 from hardware.settings import load_settings
 from table.table_config import Setup
 
-settings_option = click.option("--settings", type=click.Path(path_type=Path), help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.")
+settings_option = click.option(
+    "--settings",
+    type=click.Path(path_type=Path),
+    help="TOML file that names lamps, dice, buttons: docs/HARDWARE.md.",
+)
 
 
 def rig_of(path: Path | None, setup: Setup) -> Rig:
-    """Everything that the settings name, opened, for this table; nothing without any settings.  The terminal's bell goes to stderr.
+    """Everything that the settings name, opened, for this table; nothing without any settings.  The
+    terminal's bell goes to stderr.
 
     Raises InputError that names the setting.
     """
-    return open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True)) if path else Rig()
+    return (
+        open_rig(load_settings(path), setup.outline_mm(), lambda text: ring(text, err=True))
+        if path
+        else Rig()
+    )
 
 
 def complain(text: str) -> None:

@@ -16,7 +16,9 @@ OWN = (LOG_NAME, CODES_NAME, f".{CODES_NAME}")
 
 
 def data_folder() -> Path:
-    """The user's data folder by the XDG rules: `$XDG_DATA_HOME/rinkside`, or `~/.local/share/rinkside`."""
+    """The user's data folder by the XDG rules: `$XDG_DATA_HOME/rinkside`, or
+    `~/.local/share/rinkside`.
+    """
     base = os.environ.get("XDG_DATA_HOME", "")
     return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share") / "rinkside"
 
@@ -32,17 +34,24 @@ def codes_path(folder: Path | None = None) -> Path:
 
 
 def ready_folder(folder: Path | None = None) -> Path:
-    """The data folder, made if it is not there, open to its owner only; raises InputError where it cannot be made.
+    """The data folder, made if it is not there, open to its owner only; raises InputError where it
+    cannot be made.
 
-    Rights that others have in the user's own data folder are taken away, and in one that was named if nothing but Rinkside's files is
-    in it: it may be the user's home, or a folder that they share.
+    Rights that others have in the user's own data folder are taken away, and in one that was named
+    if nothing but Rinkside's files is in it: it may be the user's home, or a folder that they
+    share.
     """
     named, folder = folder is not None, folder or data_folder()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-        if not named or (not folder.stat().st_mode & stat.S_ISVTX and all(entry.name.startswith(OWN) for entry in folder.iterdir())):
+        if not named or (
+            not folder.stat().st_mode & stat.S_ISVTX
+            and all(entry.name.startswith(OWN) for entry in folder.iterdir())
+        ):
             tighten(folder, OWNER_FOLDER)
     except OSError as error:
-        raise InputError(f"{folder}: expected a folder that can be made and written to ({error.strerror})") from error
+        raise InputError(
+            f"{folder}: expected a folder that can be made and written to ({error.strerror})"
+        ) from error
     return folder

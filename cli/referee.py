@@ -35,21 +35,54 @@ from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import AnnouncedCamera, kept_jpeg
 
 INCOMPLETE = 3
-"""Exit code where all that could be read of a recording was refereed, but not all of it could be read."""
+"""Exit code where all that could be read of a recording was refereed, but not all of it could be
+read.
+"""
 
 
 @click.command()
-@click.option("--table", "table_path", type=click.Path(path_type=Path), required=True, help="table.json of the calibrated table.")
-@click.option("--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ...")
-@click.option("--empty", type=click.Path(path_type=Path), help="A picture of the same table before play.")
+@click.option(
+    "--table",
+    "table_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="table.json of the calibrated table.",
+)
+@click.option(
+    "--camera", "spec", required=True, help="Where the pictures come from: folder:PATH, ..."
+)
+@click.option(
+    "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
+)
 @click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
 @click.option("--players", required=True, help="Colours in turn order, as in blue,yellow.")
-@click.option("--ruling", "rulings", multiple=True, metavar="NAME=VALUE", help="An option of the game, see rinkside rules GAME; may be repeated.")
-@click.option("--names", metavar="COLOUR=NAME,...", help="People's names by colour, as in blue=Anna,yellow=Ben.")
-@click.option("--inputs", type=click.Path(path_type=Path), help="What does not come through the lens, one JSON object a line.")
+@click.option(
+    "--ruling",
+    "rulings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the game, see rinkside rules GAME; may be repeated.",
+)
+@click.option(
+    "--names",
+    metavar="COLOUR=NAME,...",
+    help="People's names by colour, as in blue=Anna,yellow=Ben.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(path_type=Path),
+    help="What does not come through the lens, one JSON object a line.",
+)
 @settings_option
-@click.option("--log", "log_path", type=click.Path(path_type=Path, dir_okay=False), help="Keep the log in this file [default: it is not kept].")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence.")
+@click.option(
+    "--log",
+    "log_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep the log in this file [default: it is not kept].",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object a record instead of a sentence."
+)
 def referee(
     table_path: Path,
     spec: str,
@@ -65,7 +98,8 @@ def referee(
 ) -> None:
     """Referee what a camera saw, without a panel, and print every ruling.
 
-    Recordings are refereed on their own clock and end with their last frame, with exit code 3 if not all could be read; a live camera until Ctrl-C.
+    Recordings are refereed on their own clock and end with their last frame, with exit code 3 if
+    not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
     setup = as_played(load_table(table_path), chosen)
@@ -74,30 +108,53 @@ def referee(
     with ExitStack() as stack:
         camera = stack.enter_context(closing(AnnouncedCamera(open_camera(spec, setup), complain)))
         rig = stack.enter_context(closing(rig_of(settings, setup)))
-        log = stack.enter_context(closing(Log(log_path or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite")))
+        log = stack.enter_context(
+            closing(
+                Log(
+                    log_path
+                    or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "log.sqlite"
+                )
+            )
+        )
         people, now = parse_names(names) if names else {}, datetime.now(UTC)
-        started = opening(game, tuple(players.split(",")), chosen, setup, camera.name, now, camera.simulated, people)
+        started = opening(
+            game,
+            tuple(players.split(",")),
+            chosen,
+            setup,
+            camera.name,
+            now,
+            camera.simulated,
+            people,
+        )
         empty_jpeg = kept_jpeg(reference) if reference else None
         session = stack.enter_context(closing(Session.begin(log, started, empty_jpeg=empty_jpeg)))
         live, stopping = LiveState(), threading.Event()
-        # A recording can be refereed again; people at a table would rather wait until there is room on the disk.
+        # A recording can be refereed again; people at a table would rather wait until there is room
+        # on the disk.
         recorded = spec.partition(":")[0] in RECORDINGS
         keeps = session if recorded else PatientSession(session, live, stopping, complain)
         maker = RefereeMaker(camera, keeps, live, stopping, reads_dice=not heard)
-        supervisor = Supervisor(maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain)
+        supervisor = Supervisor(
+            maker.referee(setup, reference, heard), maker.renew, session, live, stopping, complain
+        )
         _referee(stack, session, supervisor, rig, as_json)
         if camera.missing:
             _end_incomplete(camera.missing, as_json)
 
 
-def _referee(stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool) -> None:
+def _referee(
+    stack: ExitStack, session: Session, supervisor: Supervisor, rig: Rig, as_json: bool
+) -> None:
     """Referee in a thread, and print every ruling, until the pictures end or Ctrl-C."""
     stopped = threading.Event()
 
     def work() -> None:
         try:
             supervisor.run()
-            session.end("Rinkside was ended" if stopped.is_set() else "the camera gave its last picture")
+            session.end(
+                "Rinkside was ended" if stopped.is_set() else "the camera gave its last picture"
+            )
         finally:
             session.close()
 
@@ -141,9 +198,11 @@ def _print(record: Record, as_json: bool) -> None:
 
 
 def verdict_document(record: Record) -> dict[str, Any]:
-    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there is a move, `state` and more.
+    """A verdict as plain data: `t_ms`, `verdict`, `code`, `player`, `played` or `tried` where there
+    is a move, `state` and more.
 
-    The move is as people write it in short where the judge says so (`move` in the evidence), else as the log keeps it.
+    The move is as people write it in short where the judge says so (`move` in the evidence), else
+    as the log keeps it.
 
     Empty for a record that is no verdict of the referee's own.
     """
@@ -152,10 +211,20 @@ def verdict_document(record: Record) -> dict[str, Any]:
         event = Ruled(verdict="cannot_see", code=event.code, said=event.said, state=event.state)
     if not isinstance(event, Ruled | Asked):
         return {}
-    document: dict[str, Any] = {"t_ms": record.at_ms, "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous"}
+    document: dict[str, Any] = {
+        "t_ms": record.at_ms,
+        "verdict": event.verdict if isinstance(event, Ruled) else "ambiguous",
+    }
     document |= {"code": event.code, "player": event.player}
     if isinstance(event, Asked):
         document["choices"] = [choice.label for choice in event.choices]
     elif event.moves:
-        document["tried" if event.verdict == "refused" else "played"] = event.evidence.get("move", "; ".join(event.moves))
-    return document | {"said": event.said, "rests_on": event.rests_on, "state": event.state, "evidence": event.evidence}
+        document["tried" if event.verdict == "refused" else "played"] = event.evidence.get(
+            "move", "; ".join(event.moves)
+        )
+    return document | {
+        "said": event.said,
+        "rests_on": event.rests_on,
+        "state": event.state,
+        "evidence": event.evidence,
+    }

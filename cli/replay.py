@@ -25,7 +25,8 @@ from table.measured_text import shown_time
 def replay(session: int | None, path: Path | None, as_json: bool) -> None:
     """Judge a recorded session again with today's code and list every verdict that changes.
 
-    SESSION is a number from `rinkside log list`; without one, the latest is meant.  Nothing is written.
+    SESSION is a number from `rinkside log list`; without one, the latest is meant.  Nothing is
+    written.
     """
     judged, changed, left_out = 0, [], Counter[str]()
     with LogReader(path or log_path()) as reader:
@@ -40,24 +41,47 @@ def replay(session: int | None, path: Path | None, as_json: bool) -> None:
                 if not as_json:
                     say(*_lines(again))
     if as_json:
-        document = {"session": number, "judged": judged, "changed": changed, "not_judged": dict(left_out)}
+        document = {
+            "session": number,
+            "judged": judged,
+            "changed": changed,
+            "not_judged": dict(left_out),
+        }
         say_json(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    say(f"session {number}: {judged} verdicts judged again, {len(changed) or 'none'} changed; {left_out.total() or 'none'} could not be")
+    say(
+        f"session {number}: {judged} verdicts judged again, {len(changed) or 'none'} changed;"
+        f" {left_out.total() or 'none'} could not be"
+    )
     for reason, count in left_out.most_common():
         say(f"{count:6} {reason}")
 
 
 def _document(again: Rejudged) -> dict[str, Any]:
     """A verdict that changed, as plain data."""
-    record, changes = again.record, [{"what": what, "was": was, "now": now} for what, was, now in again.changes]
+    record, changes = (
+        again.record,
+        [{"what": what, "was": was, "now": now} for what, was, now in again.changes],
+    )
     place = {"seq": record.seq, "at_ms": record.at_ms, "code": getattr(record.event, "code", "")}
-    return place | {"changes": changes, "said_was": getattr(record.event, "said", ""), "said_now": again.said}
+    return place | {
+        "changes": changes,
+        "said_was": getattr(record.event, "said", ""),
+        "said_now": again.said,
+    }
 
 
 def _lines(again: Rejudged) -> list[str]:
     """A verdict that changed, for people."""
     document = _document(again)
     lines = [f"record {document['seq']} at {shown_time(document['at_ms'])}, {document['code']}"]
-    lines += [f"  {what}: was {was or 'none'}, would be {now or 'none'}" for what, was, now in again.changes]
-    return [*lines, f"  said then: {document['said_was']}", f"  says now:  {document['said_now']}", ""]
+    lines += [
+        f"  {what}: was {was or 'none'}, would be {now or 'none'}"
+        for what, was, now in again.changes
+    ]
+    return [
+        *lines,
+        f"  said then: {document['said_was']}",
+        f"  says now:  {document['said_now']}",
+        "",
+    ]

@@ -1,4 +1,6 @@
-"""What commands with a page in the browser have in common: their options, and the page itself while they are at work."""
+"""What commands with a page in the browser have in common: their options, and the page itself while
+they are at work.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from webui.server import listen, serving
 
 LOCAL, ANY = ("127.0.0.1", "::1"), ("0.0.0.0", "::")
 SOMEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
-"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and 3849)."""
+"""Addresses that lead out of this machine, and to nobody (kept for documentation by RFC 5737 and
+3849).
+"""
 LAST_LOOK_S = 5.0
 """How long a page is waited for to show how a calibration ended."""
 
@@ -28,10 +32,15 @@ Options = Callable[..., Any]
 AGuide = TypeVar("AGuide", bound=Guide)
 
 
-def _read_names(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _read_names(
+    _context: click.Context, _option: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
     for name in names:
         if not is_name(name):
-            raise InputError(f"--public-name: expected a name such as rinkside.example.org, without https:// and port, got {name!r}")
+            raise InputError(
+                "--public-name: expected a name such as rinkside.example.org, without https:// and"
+                f" port, got {name!r}"
+            )
     return tuple(name.lower() for name in names)
 
 
@@ -44,10 +53,24 @@ def address_options(command: Options) -> Options:
             metavar="NAME",
             multiple=True,
             callback=_read_names,
-            help="Answer to this name too, which a proxy with TLS on this machine has; may be repeated.",
+            help=(
+                "Answer to this name too, which a proxy with TLS on this machine has; may be"
+                " repeated."
+            ),
         ),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on; 0.0.0.0 lets other machines look."),
-        click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port of the panel; 0 takes a free one."),
+        click.option(
+            "--host",
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to serve on; 0.0.0.0 lets other machines look.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=8000,
+            show_default=True,
+            help="Port of the panel; 0 takes a free one.",
+        ),
     ):
         command = option(command)
     return command
@@ -65,12 +88,22 @@ def page_options(said: str) -> Callable[[Options], Options]:
 def url(listening: socket.socket) -> str:
     """Where people find what is served."""
     host, port = listening.getsockname()[:2]
-    name = "localhost" if host in LOCAL else socket.gethostname() if host in ANY else f"[{host}]" if ":" in host else host
+    name = (
+        "localhost"
+        if host in LOCAL
+        else socket.gethostname()
+        if host in ANY
+        else f"[{host}]"
+        if ":" in host
+        else host
+    )
     return f"http://{name}:{port}"
 
 
 def address_for_others(listening: socket.socket) -> str:
-    """Where other machines of the network find what is served; empty where only this one is answered, or there is no network."""
+    """Where other machines of the network find what is served; empty where only this one is
+    answered, or there is no network.
+    """
     host, port = listening.getsockname()[:2]
     if host in LOCAL:
         return ""
@@ -102,12 +135,18 @@ def served(
     port: int,
     public_names: tuple[str, ...],
 ) -> Iterator[None]:
-    """The page of a calibration while it is at work, and until somebody who looks has seen how it ended; its code is kept nowhere."""
+    """The page of a calibration while it is at work, and until somebody who looks has seen how it
+    ended; its code is kept nowhere.
+    """
     access = Access(Codes())
     app = create_app(guide, (socket.gethostname(), *public_names), access)
     with closing(listen(host, port)) as listening, serving(app, listening, bool(public_names)):
         say(f"The page is on {url(listening)}/join#{access.link} - Ctrl-C ends it.", err=True)
-        say(f"That works once; on another device open {url(listening)} and enter {access.codes.now.host}.", err=True)
+        say(
+            f"That works once; on another device open {url(listening)} and enter"
+            f" {access.codes.now.host}.",
+            err=True,
+        )
         try:
             yield
         except InputError as error:

@@ -24,9 +24,13 @@ from webui.server import listen, serve
 @which_log
 @address_options
 def sessions(path: Path | None, host: str, port: int, public_names: tuple[str, ...]) -> None:
-    """Look back on the sessions of a log in the browser: every verdict with its board and picture, and statistics."""
+    """Look back on the sessions of a log in the browser: every verdict with its board and picture,
+    and statistics.
+    """
     path = path or log_path()
-    codes = codes_path(path.parent)  # the panel's, if it was ever shown; a folder that is only read gets none
+    codes = codes_path(
+        path.parent
+    )  # the panel's, if it was ever shown; a folder that is only read gets none
     LogReader(path).close()  # said at once, and not on the first page
     with closing(listen(host, port)) as listening:
         access = Access(Codes(codes if codes.exists() else None))

@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM, taken in one way, so that lamps go dark and logs are closed whoever ends the program."""
+"""Ctrl-C and SIGTERM, taken in one way, so that lamps go dark and logs are closed whoever ends the
+program.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from types import FrameType
 
 @contextmanager
 def stopped_by_one_signal() -> Iterator[threading.Event]:
-    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop is not to be stopped.
+    """Take SIGTERM, which systemd and `kill` send, as Ctrl-C, and only the first of either: a stop
+    is not to be stopped.
 
     The event is set by it too: Python drops an exception that comes while it runs a destructor.
     """

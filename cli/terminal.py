@@ -1,4 +1,5 @@
-"""All that Rinkside writes to a terminal: names, reasons and file names come from other people, and none of them moves its cursor.
+"""All that Rinkside writes to a terminal: names, reasons and file names come from other people, and
+none of them moves its cursor.
 
 A test holds that nothing else in the program writes there (tests/test_house.py).
 """
@@ -17,7 +18,9 @@ from table.text import printable
 
 
 def ready() -> None:
-    """What the terminal's encoding does not have is written as `\\u2713` instead of ending the program."""
+    """What the terminal's encoding does not have is written as `\\u2713` instead of ending the
+    program.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -30,10 +33,15 @@ def say(*lines: str, err: bool = False, file: IO[str] | None = None) -> None:
 
 
 def say_json(text: str) -> None:
-    """Write a JSON document to stdout; control characters in its strings are escaped, so that programs still read the same."""
+    """Write a JSON document to stdout; control characters in its strings are escaped, so that
+    programs still read the same.
+    """
     flat = text.replace("\n", " ")
     if printable(flat) != flat:
-        text = "".join(sign if sign == "\n" or printable(sign) == sign else f"\\u{ord(sign):04x}" for sign in text)
+        text = "".join(
+            sign if sign == "\n" or printable(sign) == sign else f"\\u{ord(sign):04x}"
+            for sign in text
+        )
     click.echo(text)
 
 

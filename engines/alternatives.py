@@ -1,4 +1,6 @@
-"""What may have happened instead of what was ruled: people who appeal are offered what lies nearest, and no more than is legal."""
+"""What may have happened instead of what was ruled: people who appeal are offered what lies
+nearest, and no more than is legal.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,14 @@ class Rules(Protocol):
     def violation(self, state: Any, move: Any) -> Violation | None: ...
 
 
-def instead(rules: Rules, near: Callable[[Any, Any], Iterator[tuple[str, Any]]], state: Any, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Moves that were played or tried in `state`, with each legal one that is `near` the last in its place.
+def instead(
+    rules: Rules,
+    near: Callable[[Any, Any], Iterator[tuple[str, Any]]],
+    state: Any,
+    moves: Sequence[str],
+) -> tuple[Choice, ...]:
+    """Moves that were played or tried in `state`, with each legal one that is `near` the last in
+    its place.
 
     `near` says them nearest first, in words for people and as a move.
     """

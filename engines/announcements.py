@@ -14,7 +14,9 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def read_heard(said: Mapping[str, Any], *forms: type[T]) -> T:
-    """What was said as the form that has its keys; raises InputError where none has, or a value is not what it should be."""
+    """What was said as the form that has its keys; raises InputError where none has, or a value is
+    not what it should be.
+    """
     for form in forms:
         if set(form.__struct_fields__) == set(said):
             return convert(dict(said), form, "input")

@@ -1,6 +1,8 @@
-"""What a game would draw on its board: what may be done now, and what was done; plain data, so that whoever draws knows no rules.
+"""What a game would draw on its board: what may be done now, and what was done; plain data, so that
+whoever draws knows no rules.
 
-Cells go by their names: squares, spaces and places by file and row (`b4`), cells of a hexagon by column and row (`E5`).
+Cells go by their names: squares, spaces and places by file and row (`b4`), cells of a hexagon by
+column and row (`E5`).
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["goal", "path", "way", "ray", "aim", "take", "here"]
-"""`goal`: cells that may be gone to.  `path`: from a cell to another; `way`: cells in the order they are passed.  `ray`: a line of
-fire that hits, `aim`: one that hits nothing, from its first cell on.  `take`: cells whose piece, ice or tile goes.  `here`: cells that
-it is about.
+"""`goal`: cells that may be gone to.  `path`: from a cell to another; `way`: cells in the order
+they are passed.  `ray`: a line of fire that hits, `aim`: one that hits nothing, from its first cell
+on.  `take`: cells whose piece, ice or tile goes.  `here`: cells that it is about.
 """
 
 
@@ -31,7 +33,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that may be done now, or comes next: `who` (a player, or nobody in particular), in words, and on the board."""
+    """Something that may be done now, or comes next: `who` (a player, or nobody in particular), in
+    words, and on the board.
+    """
 
     who: str | None
     said: str

@@ -1,7 +1,8 @@
-"""Who begins a game: what the printed rules say of it, and the roll for it, which comes before the first move of a game.
+"""Who begins a game: what the printed rules say of it, and the roll for it, which comes before the
+first move of a game.
 
-In a roll everybody rolls one die; the highest begins, and those who tie for it roll again.  Turns go on clockwise from
-there: only who is first changes, never the order.
+In a roll everybody rolls one die; the highest begins, and those who tie for it roll again.  Turns
+go on clockwise from there: only who is first changes, never the order.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from table.listing import listed
 from table.observation import Observation
 
 How = Literal["hand", "lot", "roll"]
-"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.  Rolled: `RolledFirst`."""
+"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
+Rolled: `RolledFirst`.
+"""
 ALL_WAYS: tuple[How, ...] = get_args(How)
 NULL = 0
 """The empty face of a piecepack's die, whose other faces are 1 (the ace) to 5."""
@@ -50,7 +53,9 @@ class Printed:
     """May the dice of the game show nothing?"""
 
     def rests_on(self, how: How) -> str:
-        """The section that decides where it is done in this way; empty where none does, and people chose it."""
+        """The section that decides where it is done in this way; empty where none does, and people
+        chose it.
+        """
         return self.cites if how in self.rests_on_it else ""
 
 
@@ -131,7 +136,9 @@ Round = tuple[tuple[str, int | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """Before play, while who begins is rolled for: `rounds`, the last of them open; `rulings` are those of the game to come."""
+    """Before play, while who begins is rolled for: `rounds`, the last of them open; `rulings` are
+    those of the game to come.
+    """
 
     players: tuple[str, ...]
     rounds: tuple[Round, ...]
@@ -158,24 +165,43 @@ class Rolling:
         return replace(self, rounds=(*self.rounds[:-1], last))
 
     def __str__(self) -> str:
-        rounds = (" ".join(f"{player}={NONE if pips is None else pips}" for player, pips in one) for one in self.rounds)
+        rounds = (
+            " ".join(f"{player}={NONE if pips is None else pips}" for player, pips in one)
+            for one in self.rounds
+        )
         rulings = " ".join(f"{name}={value}" for name, value in self.rulings)
-        return write_line({"who_begins": " ".join(self.players), "rolls": ", ".join(rounds), "rulings": rulings or NONE})
+        return write_line(
+            {
+                "who_begins": " ".join(self.players),
+                "rolls": ", ".join(rounds),
+                "rulings": rulings or NONE,
+            }
+        )
 
 
 def _parse_rolling(text: str) -> Rolling:
     words = read_line(text, ("who_begins", "rolls", "rulings"))
     players = tuple(map(parse_colour, words["who_begins"].split(" ")))
     rounds = tuple(tuple(map(_read_roll, one.split(" "))) for one in words["rolls"].split(", "))
-    pairs = [] if words["rulings"] == NONE else [word.partition("=") for word in words["rulings"].split(" ")]
+    pairs = (
+        []
+        if words["rulings"] == NONE
+        else [word.partition("=") for word in words["rulings"].split(" ")]
+    )
     state = Rolling(players, rounds, tuple((name, value) for name, _, value in pairs))
     expected: tuple[str, ...] = players
     for one in rounds:
         if tuple(player for player, _ in one) != expected:
-            raise InvalidNotation(f"expected the rolls of {' '.join(expected)}, got {' '.join(player for player, _ in one)}")
+            raise InvalidNotation(
+                f"expected the rolls of {' '.join(expected)}, got"
+                f" {' '.join(player for player, _ in one)}"
+            )
         expected = () if any(pips is None for _, pips in one) else _highest(one)
     if expected or len(set(players)) < len(players) or not all(equals for _, equals, _ in pairs):
-        raise InvalidNotation("expected each player once, somebody who is yet to roll, and rulings such as repeat=next")
+        raise InvalidNotation(
+            "expected each player once, somebody who is yet to roll, and rulings such as"
+            " repeat=next"
+        )
     return state
 
 
@@ -199,9 +225,11 @@ class DieSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class RolledFirst:
-    """A game before which who begins is rolled for: `Rolling`, then the game's own states, in which that player is first.
+    """A game before which who begins is rolled for: `Rolling`, then the game's own states, in which
+    that player is first.
 
-    It is a game as those of `engines.GAMES` are, and for all that comes after the roll it is that game.
+    It is a game as those of `engines.GAMES` are, and for all that comes after the roll it is that
+    game.
     """
 
     game: Game
@@ -209,7 +237,7 @@ class RolledFirst:
     """The one that `set_up` is given."""
 
     @property
-    def NAME(self) -> str:  # noqa: N802  # as in `Rules`
+    def NAME(self) -> str:  # noqa: N802 - as in `Rules`
         return self.game.NAME
 
     @property
@@ -221,14 +249,22 @@ class RolledFirst:
         return SimpleNamespace(parse=self._parse_state)
 
     def _parse_state(self, text: str) -> Any:
-        return read_state(_parse_rolling, text) if text.startswith("who_begins ") else self.game.State.parse(text)
+        return (
+            read_state(_parse_rolling, text)
+            if text.startswith("who_begins ")
+            else self.game.State.parse(text)
+        )
 
     def start(self, players: Sequence[str], rulings: Mapping[str, str]) -> Rolling:
         return self.set_up(players, rulings, self.board)
 
-    def set_up(self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None) -> Rolling:
+    def set_up(
+        self, players: Sequence[str], rulings: Mapping[str, str], board: Board | None
+    ) -> Rolling:
         self.game.set_up(players, rulings, board)
-        return Rolling(tuple(players), (tuple((player, None) for player in players),), tuple(rulings.items()))
+        return Rolling(
+            tuple(players), (tuple((player, None) for player in players),), tuple(rulings.items())
+        )
 
     def begun(self, state: Rolling, first: str) -> Any:
         """The first state of the game itself."""
@@ -238,10 +274,18 @@ class RolledFirst:
         return _NOTATION.parse(text) if decides_first(text) else self.game.parse_move(text)
 
     def legal_moves(self, state: Any) -> Any:
-        return tuple(self._legal(state)) if isinstance(state, Rolling) else self.game.legal_moves(state)
+        return (
+            tuple(self._legal(state))
+            if isinstance(state, Rolling)
+            else self.game.legal_moves(state)
+        )
 
     def _legal(self, state: Rolling) -> Iterable[BeginMove]:
-        rolls: Iterable[BeginMove] = (BeginRoll(len(state.rounds), player, pips) for player in state.due for pips in range(NULL, SIX + 1))
+        rolls: Iterable[BeginMove] = (
+            BeginRoll(len(state.rounds), player, pips)
+            for player in state.due
+            for pips in range(NULL, SIX + 1)
+        )
         yield from (roll for roll in rolls if self.violation(state, roll) is None)
         yield from map(BeginWith, state.players)
 
@@ -251,12 +295,20 @@ class RolledFirst:
         if not isinstance(state, Rolling):
             if not isinstance(move, BeginMove):
                 return self.game.violation(state, move)
-            return Violation("begins.decided", clause, f"Who begins is decided: {state.players[0]}.")
+            return Violation(
+                "begins.decided", clause, f"Who begins is decided: {state.players[0]}."
+            )
         if not isinstance(move, BeginMove):
             return Violation("begins.first", clause, f"Who begins is decided first. {turn(state)}")
         if move.player not in state.players:
-            return Violation("begins.player", clause, f"{move.player.capitalize()} does not play. {turn(state)}")
-        return _cannot_roll(state, move, clause, rule.has_null) if isinstance(move, BeginRoll) else None
+            return Violation(
+                "begins.player", clause, f"{move.player.capitalize()} does not play. {turn(state)}"
+            )
+        return (
+            _cannot_roll(state, move, clause, rule.has_null)
+            if isinstance(move, BeginRoll)
+            else None
+        )
 
     def play(self, state: Any, move: Any) -> Any:
         if not isinstance(state, Rolling) and not isinstance(move, BeginMove):
@@ -277,8 +329,10 @@ class RolledFirst:
         return None if isinstance(state, Rolling) else self.game.outcome(state)
 
     def state_document(self, state: Any) -> dict[str, Any]:
-        """As the game's own; before its first move, what it would be were the first named to begin, with `phase` begins,
-        `to_roll` (who is yet to), `rolls` (of this round), and nothing else that may be done."""
+        """As the game's own; before its first move, what it would be were the first named to begin,
+        with `phase` begins, `to_roll` (who is yet to), `rolls` (of this round), and nothing else
+        that may be done.
+        """
         if not isinstance(state, Rolling):
             return self.game.state_document(state)
         document = self.game.state_document(self.begun(state, ""))
@@ -293,7 +347,11 @@ class RolledFirst:
                 "phase": "begins",
                 "rolls": dict(state.rounds[-1]),
                 "turn": turn(state),
-                "may_say": [_button(player, pips) for player in state.due for pips in range(NULL if has_null else 1, SIX + 1)],
+                "may_say": [
+                    _button(player, pips)
+                    for player in state.due
+                    for pips in range(NULL if has_null else 1, SIX + 1)
+                ],
                 "state": str(state),
             }
         )
@@ -304,34 +362,65 @@ class RolledFirst:
         return tuple(Option(player, "rolls for who begins") for player in state.due)
 
     def trace(self, state: Any, move: Any) -> tuple[Mark, ...]:
-        return () if isinstance(state, Rolling) or isinstance(move, BeginMove) else self.game.trace(state, move)
+        return (
+            ()
+            if isinstance(state, Rolling) or isinstance(move, BeginMove)
+            else self.game.trace(state, move)
+        )
 
-    def judge(self, state: Any, seen: Observation, before: Observation | None, board: Board, /) -> Verdict:
+    def judge(
+        self, state: Any, seen: Observation, before: Observation | None, board: Board, /
+    ) -> Verdict:
         if not isinstance(state, Rolling):
             return self.game.judge(state, seen, before, board)
-        return Waiting(code="begins.roll", said=turn(state), rests_on=printed(self.game.NAME).rests_on("roll"), player=state.due[0])
+        return Waiting(
+            code="begins.roll",
+            said=turn(state),
+            rests_on=printed(self.game.NAME).rests_on("roll"),
+            player=state.due[0],
+        )
 
     def hear(self, state: Any, said: Mapping[str, Any], in_doubt: bool = False, /) -> Verdict:
-        """While it is rolled for, `{"player": "red", "die": 5}`; what the game hears later has no use yet."""
+        """While it is rolled for, `{"player": "red", "die": 5}`; what the game hears later has no
+        use yet.
+        """
         if not isinstance(state, Rolling):
             return self.game.hear(state, said, in_doubt)
         rests_on = printed(self.game.NAME).rests_on("roll")
         if "die" not in said:
-            self.game.hear(self.begun(state, ""), said, in_doubt)  # raises where the game would never understand it
-            return Waiting(code="begins.first", said=f"Who begins is decided first. {turn(state)}", rests_on=rests_on)
+            self.game.hear(
+                self.begun(state, ""), said, in_doubt
+            )  # raises where the game would never understand it
+            return Waiting(
+                code="begins.first",
+                said=f"Who begins is decided first. {turn(state)}",
+                rests_on=rests_on,
+            )
         heard = read_heard(said, DieSaid)
         if heard.player not in state.players:
-            raise InputError(f"input: player: expected {', '.join(state.players)}, got {heard.player!r}")
+            raise InputError(
+                f"input: player: expected {', '.join(state.players)}, got {heard.player!r}"
+            )
         roll = BeginRoll(len(state.rounds), heard.player, heard.die)
         if wrong := self.violation(state, roll):
-            return refusal(replace(wrong, code="begins.roll"), roll.player, (str(roll),), {"violation": wrong.code})
+            return refusal(
+                replace(wrong, code="begins.roll"),
+                roll.player,
+                (str(roll),),
+                {"violation": wrong.code},
+            )
         return self._rolled(state, roll, rests_on)
 
     def _rolled(self, state: Rolling, roll: BeginRoll, rests_on: str) -> Verdict:
         rolled, after = state.with_roll(roll.player, roll.pips), self.play(state, roll)
         rounds = [dict(one) for one in rolled.rounds]
         showed = f"{roll.player.capitalize()} rolled {roll.pips or 'a null'}."
-        common: dict[str, Any] = {"code": "begins.roll", "rests_on": rests_on, "moves": (str(roll),), "evidence": {"round": rounds}}
+        common: dict[str, Any] = {
+            "code": "begins.roll",
+            "rests_on": rests_on,
+            "moves": (str(roll),),
+            "evidence": {"round": rounds},
+        }
         if not isinstance(after, Rolling):
             first: str = after.players[0]
             return Accepted(said=f"{showed} {first.capitalize()} begins.", player=first, **common)
@@ -339,7 +428,9 @@ class RolledFirst:
         tie = f" {listed(after.due).capitalize()} tie and roll again." if again else ""
         return Noted(said=f"{showed}{tie} {turn(after)}", player=roll.player, **common)
 
-    def judge_answer(self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players") -> Accepted:
+    def judge_answer(
+        self, asked: Ambiguous, answer: str | Mapping[str, float], decided_by: str = "the players"
+    ) -> Accepted:
         return self.game.judge_answer(asked, answer, decided_by)
 
     def hidden_voters(self, state: Any, /) -> tuple[str, ...]:
@@ -354,8 +445,17 @@ class RolledFirst:
             return self.game.alternatives(state, moves)
         rolled = [move for text in moves if isinstance(move := self.parse_move(text), BeginRoll)]
         legal = [move for move in self._legal(state) if isinstance(move, BeginRoll)]
-        near = sorted(legal, key=lambda move: min((abs(move.pips - roll.pips) + 10 * (move.player != roll.player) for roll in rolled), default=0))
-        choices = (Choice(f"{move.player.capitalize()} rolled {move.pips or 'a null'}", (str(move),)) for move in near)
+        near = sorted(
+            legal,
+            key=lambda move: min(
+                (abs(move.pips - roll.pips) + 10 * (move.player != roll.player) for roll in rolled),
+                default=0,
+            ),
+        )
+        choices = (
+            Choice(f"{move.player.capitalize()} rolled {move.pips or 'a null'}", (str(move),))
+            for move in near
+        )
         return tuple(choice for choice in choices if list(choice.moves) != list(moves))
 
     def measurement(self, state: Any, seen: Observation) -> dict[str, Any]:
@@ -374,23 +474,42 @@ def _cannot_roll(state: Rolling, move: BeginRoll, clause: str, has_null: bool) -
     shown = dict(state.rounds[-1])
     name = move.player.capitalize()
     if move.round != len(state.rounds):
-        return Violation("begins.round", clause, f"Round {len(state.rounds)} is rolled, not {move.round}. {turn(state)}")
+        return Violation(
+            "begins.round",
+            clause,
+            f"Round {len(state.rounds)} is rolled, not {move.round}. {turn(state)}",
+        )
     if move.player not in shown:
         tied = listed(shown)
-        return Violation("begins.tie", clause, f"{name} does not roll again: {tied} tie. {turn(state)}")
+        return Violation(
+            "begins.tie", clause, f"{name} does not roll again: {tied} tie. {turn(state)}"
+        )
     if shown[move.player] is not None:
-        return Violation("begins.twice", clause, f"{name} has rolled {shown[move.player] or 'a null'} already. {turn(state)}")
+        return Violation(
+            "begins.twice",
+            clause,
+            f"{name} has rolled {shown[move.player] or 'a null'} already. {turn(state)}",
+        )
     if not has_null and move.pips == NULL:
         return Violation("begins.die", clause, f"A die shows 1 to 6 here. {turn(state)}")
     if _mixed({*(pips for one in state.rounds for _, pips in one), move.pips}):
-        return Violation("begins.die", clause, f"A die with a 6 has no null: all roll dice of one kind. {turn(state)}")
+        return Violation(
+            "begins.die",
+            clause,
+            f"A die with a 6 has no null: all roll dice of one kind. {turn(state)}",
+        )
     return None
 
 
 def _mixed(shown: Collection[int | None]) -> bool:
-    """Were dice of two kinds rolled, one with a null for its least and one with a 6 for its greatest?"""
+    """Were dice of two kinds rolled, one with a null for its least and one with a 6 for its
+    greatest?
+    """
     return NULL in shown and SIX in shown
 
 
 def _button(player: str, pips: int) -> dict[str, Any]:
-    return {"label": f"{player}: die {pips}" if pips else f"{player}: a null", "said": {"player": player, "die": pips}}
+    return {
+        "label": f"{player}: die {pips}" if pips else f"{player}: a null",
+        "said": {"player": player, "die": pips},
+    }

@@ -14,7 +14,9 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Legal(ABC, Generic[S, M]):
-    """Moves that are legal in a state: iterates, counts, answers `in`, and prints; they are listed once, when first asked for."""
+    """Moves that are legal in a state: iterates, counts, answers `in`, and prints; they are listed
+    once, when first asked for.
+    """
 
     state: S
 

@@ -1,7 +1,8 @@
 """Moves as short lines that people would write, read by a table of forms.
 
-A form is a line with the names of fields in braces, `coin {player} {coin} to {to}`, and stands for what makes the move of them.
-Several forms may begin with the same word; those that begin with a field are tried where no form begins with the first word.
+A form is a line with the names of fields in braces, `coin {player} {coin} to {to}`, and stands for
+what makes the move of them. Several forms may begin with the same word; those that begin with a
+field are tried where no form begins with the first word.
 """
 
 from __future__ import annotations
@@ -21,30 +22,46 @@ _FIELD = re.compile(r"\{(\w+)\}")
 class Notation(Generic[M]):
     """How the moves of a game are written.
 
-    `examples` in words; `forms` with what makes the moves, called with the fields by name; `fields`, which read one field
-    each and raise InvalidNotation.
+    `examples` in words; `forms` with what makes the moves, called with the fields by name;
+    `fields`, which read one field each and raise InvalidNotation.
     """
 
-    def __init__(self, examples: str, forms: Mapping[str, Callable[..., M]], fields: Mapping[str, Callable[[str], Any]]) -> None:
+    def __init__(
+        self,
+        examples: str,
+        forms: Mapping[str, Callable[..., M]],
+        fields: Mapping[str, Callable[[str], Any]],
+    ) -> None:
         self._examples, self._forms, self._fields = examples, forms, fields
         self._patterns = {form: _pattern(form) for form in forms}
 
     def parse(self, text: str) -> M:
-        """The move that a line says, however its words are spaced; raises InvalidNotation, which quotes the text."""
+        """The move that a line says, however its words are spaced; raises InvalidNotation, which
+        quotes the text.
+        """
         words = " ".join(text.split())
         begun = [form for form in self._forms if _first(form) == _first(words)]
         why = ""
         for form in begun or [form for form in self._forms if form.startswith("{")]:
             if found := self._patterns[form].fullmatch(words):
                 try:
-                    return self._forms[form](**{name: self._fields[name](value) for name, value in found.groupdict().items()})
+                    return self._forms[form](
+                        **{
+                            name: self._fields[name](value)
+                            for name, value in found.groupdict().items()
+                        }
+                    )
                 except InvalidNotation as error:
                     if begun:
                         raise InvalidNotation(f"{error}; in the move {text!r}") from None
                     why = f" ({error})"
                     break
-        expected = " or ".join(f"'{_FIELD.sub(lambda field: field[1].upper(), form)}'" for form in begun)
-        raise InvalidNotation(f"expected {expected or f'a move such as {self._examples}'}, got {text!r}{why}")
+        expected = " or ".join(
+            f"'{_FIELD.sub(lambda field: field[1].upper(), form)}'" for form in begun
+        )
+        raise InvalidNotation(
+            f"expected {expected or f'a move such as {self._examples}'}, got {text!r}{why}"
+        )
 
 
 def parse_colour(text: str) -> str:
@@ -64,4 +81,6 @@ def _pattern(form: str) -> re.Pattern[str]:
     signs, fields = parts[::2], [f"(?P<{name}>[^ :]+)" for name in parts[1::2]]
     if form.endswith("}"):
         fields[-1] = f"(?P<{parts[-2]}>.+)"
-    return re.compile("".join(chain.from_iterable(zip_longest(map(re.escape, signs), fields, fillvalue=""))))
+    return re.compile(
+        "".join(chain.from_iterable(zip_longest(map(re.escape, signs), fields, fillvalue="")))
+    )

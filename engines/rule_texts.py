@@ -1,6 +1,8 @@
-"""What a verdict rests on, in our own words: the sections of the printed rules and the rulings of every game.
+"""What a verdict rests on, in our own words: the sections of the printed rules and the rulings of
+every game.
 
-Each game keeps its words in `clauses.toml`; a test sees to it that every clause that its code cites is there.
+Each game keeps its words in `clauses.toml`; a test sees to it that every clause that its code cites
+is there.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ _RANGE = re.compile(r"rulings ([a-z_]+)\.(\d+) (to|and) \1\.(\d+)")
 
 
 class Clause(NamedTuple):
-    """A section of the printed rules or a ruling, as verdicts cite it, and what it says in our own words."""
+    """A section of the printed rules or a ruling, as verdicts cite it, and what it says in our own
+    words.
+    """
 
     name: str
     said: str
@@ -27,16 +31,23 @@ class Clause(NamedTuple):
 def words(game: str) -> Mapping[str, str]:
     """What every clause of a game says, by its name; empty for a game that has no words."""
     file = resources.files(__package__) / game / "clauses.toml"
-    return MappingProxyType(tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {})
+    return MappingProxyType(
+        tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    )
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
-    """The clauses that a verdict rests on (`Attack; rulings ice_storm.3 to ice_storm.5`), each with its words.
+    """The clauses that a verdict rests on (`Attack; rulings ice_storm.3 to ice_storm.5`), each with
+    its words.
 
     One that nobody has words for, as another version's log may cite, has empty ones.
     """
     known = words(game)
-    return tuple(Clause(name, known.get(name, "")) for part in filter(None, rests_on.split("; ")) for name in _names(part))
+    return tuple(
+        Clause(name, known.get(name, ""))
+        for part in filter(None, rests_on.split("; "))
+        for name in _names(part)
+    )
 
 
 def _names(part: str) -> Iterator[str]:

@@ -17,7 +17,9 @@ PIPS: dict[int, tuple[int, ...]] = {
     5: (1, 0, 1, 1, 1, 0, 1),
     6: (1, 1, 1, 0, 1, 1, 1),
 }
-"""Lamps of a die: top left, middle left, bottom left, centre, top right, middle right, bottom right; 0: dark."""
+"""Lamps of a die: top left, middle left, bottom left, centre, top right, middle right, bottom
+right; 0: dark.
+"""
 _PLACES = ((0, 0), (1, 0), (2, 0), (1, 1), (0, 2), (1, 2), (2, 2))
 
 Draw = Callable[[], int]
@@ -32,12 +34,21 @@ def draw() -> int:
 
 
 def tumble(values: tuple[int, ...]) -> Iterator[tuple[Faces, int]]:
-    """What dice show until they lie still, and for how many ms each: ever slower, the drawn values last, which stay.
+    """What dice show until they lie still, and for how many ms each: ever slower, the drawn values
+    last, which stay.
 
     The way there follows from the values: nothing but they are chance.
     """
-    for turns_left, hold_ms in zip(range(8, 0, -1), (40, 50, 60, 75, 95, 120, 155, 200), strict=True):
-        yield tuple((value - 1 + turns_left * (1 + 4 * (die % 2))) % 6 + 1 for die, value in enumerate(values)), hold_ms
+    for turns_left, hold_ms in zip(
+        range(8, 0, -1), (40, 50, 60, 75, 95, 120, 155, 200), strict=True
+    ):
+        yield (
+            tuple(
+                (value - 1 + turns_left * (1 + 4 * (die % 2))) % 6 + 1
+                for die, value in enumerate(values)
+            ),
+            hold_ms,
+        )
     yield values, 0
 
 
@@ -54,7 +65,9 @@ def _row(value: int, row: int) -> str:
 
 
 class Tumbler(Latest[Faces]):
-    """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and only the latest roll counts."""
+    """Lets dice tumble to values that were drawn, and kept, before: in a thread of its own, and
+    only the latest roll counts.
+    """
 
     def __init__(self, dice: Dice) -> None:
         """When it is closed, the dice are left as they are."""
@@ -62,7 +75,9 @@ class Tumbler(Latest[Faces]):
         self._count = dice.count
 
     def show(self, values: tuple[int, ...]) -> None:
-        """Tumble, then show these; returns at once.  Where there are fewer dice than values, they stay as they are."""
+        """Tumble, then show these; returns at once.  Where there are fewer dice than values, they
+        stay as they are.
+        """
         if 0 < len(values) <= self._count:
             dark = (None,) * (self._count - len(values))
             self.begin([(faces + dark, hold_ms) for faces, hold_ms in tumble(values)])

@@ -1,4 +1,6 @@
-"""Everything that settings name, opened: devices by name, imported when they are chosen, never replaced by others."""
+"""Everything that settings name, opened: devices by name, imported when they are chosen, never
+replaced by others.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 
     from hardware.backends.microcontroller import Link
 
-P = TypeVar("P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None, Voice | None)
+P = TypeVar(
+    "P", Lamps | None, Dice | None, Buttons | None, Buzzer | None, Calliper | None, Voice | None
+)
 
 
 @dataclass(slots=True)
@@ -53,7 +57,9 @@ class Rig:
     def troubles(self) -> dict[str, str]:
         """Why parts do not work just now, by part."""
         parts = {name: getattr(self, name) for name in PARTS}
-        return {name: part.trouble for name, part in parts.items() if part is not None and part.trouble}
+        return {
+            name: part.trouble for name, part in parts.items() if part is not None and part.trouble
+        }
 
     def close(self) -> None:
         """Go dark and let all devices go."""
@@ -78,7 +84,8 @@ class StripDice:
 
 
 def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]) -> Rig:
-    """Open all of it; `outline_mm` (n, 2) of the board for a strip round it, `write` to the terminal, for its bell.
+    """Open all of it; `outline_mm` (n, 2) of the board for a strip round it, `write` to the
+    terminal, for its bell.
 
     Raises InputError that names the setting; then nothing stays open.
     """
@@ -86,9 +93,13 @@ def open_rig(settings: HardwareSettings, outline_mm: Array, write: Callable[[str
 
 
 class _Opening:
-    """What is shared while a rig is opened: the pins and the link to the board are opened once, if anything needs them."""
+    """What is shared while a rig is opened: the pins and the link to the board are opened once, if
+    anything needs them.
+    """
 
-    def __init__(self, settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]) -> None:
+    def __init__(
+        self, settings: HardwareSettings, outline_mm: Array, write: Callable[[str], object]
+    ) -> None:
         self._settings, self._outline_mm, self._write = settings, outline_mm, write
         self._stack = ExitStack()
 
@@ -144,7 +155,11 @@ class _Opening:
                 from hardware.backends.gpio import GpioLamps
 
                 players = [as_pins(pins) for pins in settings.players]
-                return Shown(lambda: GpioLamps(self._pins, players, as_pins(settings.verdict), settings.active_high))
+                return Shown(
+                    lambda: GpioLamps(
+                        self._pins, players, as_pins(settings.verdict), settings.active_high
+                    )
+                )
             case BoardLampsSettings():
                 from hardware.backends.microcontroller import BoardLamps
 
@@ -159,7 +174,14 @@ class _Opening:
 
                 def open_strip() -> WledStrip:
                     port = open_port(settings.device, settings.baud, "hardware.lamps.device")
-                    return WledStrip(port, settings.baud, strip, lambda: tail.faces, settings.brightness, settings.supply_ma)
+                    return WledStrip(
+                        port,
+                        settings.baud,
+                        strip,
+                        lambda: tail.faces,
+                        settings.brightness,
+                        settings.supply_ma,
+                    )
 
                 return Shown(open_strip)
             case WledPresetsSettings():
@@ -167,7 +189,11 @@ class _Opening:
                 from hardware.backends.wled import WledPresets
 
                 return Shown(
-                    lambda: WledPresets(open_port(settings.device, settings.baud, "hardware.lamps.device"), settings.presets, settings.brightness)
+                    lambda: WledPresets(
+                        open_port(settings.device, settings.baud, "hardware.lamps.device"),
+                        settings.presets,
+                        settings.brightness,
+                    )
                 )
             case _:
                 assert_never(settings)
@@ -247,7 +273,9 @@ class _Opening:
                 from hardware.backends.caliper import SerialCalliper
                 from hardware.backends.serial_port import open_port
 
-                return SerialCalliper(lambda: open_port(settings.device, settings.baud, "hardware.calliper.device"))
+                return SerialCalliper(
+                    lambda: open_port(settings.device, settings.baud, "hardware.calliper.device")
+                )
 
     def _voice(self) -> Voice | None:
         match settings := self._settings.voice:

@@ -1,4 +1,6 @@
-"""What the referee needs of things on the table.  Every port says in `trouble` why it does not work just now; empty: it does."""
+"""What the referee needs of things on the table.  Every port says in `trouble` why it does not work
+just now; empty: it does.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,16 @@ Faces = tuple[int | None, ...]
 PressKind = Literal["down", "short", "double", "long"]
 
 
-class DeviceLost(Exception):  # noqa: N818  # what happened
-    """A device does not take or give anything any more; its text says why.  Whoever owns it opens it again."""
+class DeviceLost(Exception):  # noqa: N818 - what happened
+    """A device does not take or give anything any more; its text says why.  Whoever owns it opens
+    it again.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button, by the name that settings give it, and how it was pressed; `down` comes at once, what it became after it.
+    """A button, by the name that settings give it, and how it was pressed; `down` comes at once,
+    what it became after it.
 
     `at_ms` is when it was pressed down, on the clock of the program that reads it.
     """
@@ -43,7 +48,9 @@ class Lamps(Protocol):
     def trouble(self) -> str: ...
 
     def show(self, scene: Scene) -> None:
-        """Show a scene from now on.  Returns at once, whatever the device does; only the latest scene counts."""
+        """Show a scene from now on.  Returns at once, whatever the device does; only the latest
+        scene counts.
+        """
 
     def close(self) -> None:
         """Go dark and let the device go."""

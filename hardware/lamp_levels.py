@@ -39,5 +39,11 @@ def lanterns(scene: Scene, since_ms: float, players: int) -> tuple[Lantern, ...]
 
 
 def phase_ms(scene: Scene, colour: str) -> float:
-    """Those between whom it is too close take turns: how much later in the rhythm each of them is."""
-    return scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of) if scene.signal == "too close" else 0.0
+    """Those between whom it is too close take turns: how much later in the rhythm each of them
+    is.
+    """
+    return (
+        scene.rhythm.period_ms * scene.of.index(colour) / len(scene.of)
+        if scene.signal == "too close"
+        else 0.0
+    )

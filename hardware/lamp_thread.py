@@ -1,4 +1,6 @@
-"""Lamps that never make anybody wait: a thread of their own takes the latest scene, opens the device, and opens it again."""
+"""Lamps that never make anybody wait: a thread of their own takes the latest scene, opens the
+device, and opens it again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ LEAVE_S = 1.5
 
 
 def why_lost(error: Exception) -> str:
-    """Why a device is tried again, in a line: its own words where it has some, else what a driver raised."""
+    """Why a device is tried again, in a line: its own words where it has some, else what a driver
+    raised.
+    """
     return str(error) if isinstance(error, DeviceLost | InputError) else said_of(error)
 
 
@@ -38,8 +42,12 @@ class Device(Protocol):
 class Shown:
     """The port `Lamps` on any device."""
 
-    def __init__(self, open_device: Callable[[], Device], clock: Callable[[], float] = monotonic) -> None:
-        """Opens the device at once, so that what is wrong with it is known; raises InputError.  `clock` in seconds."""
+    def __init__(
+        self, open_device: Callable[[], Device], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """Opens the device at once, so that what is wrong with it is known; raises InputError.
+        `clock` in seconds.
+        """
         self._open, self._clock = open_device, clock
         self._lock, self._closing = threading.Lock(), threading.Event()
         self._scene, self._begun_s = DARK, clock()
@@ -67,7 +75,8 @@ class Shown:
         self._thread.join(LEAVE_S)
 
     def _run(self) -> None:
-        # Always the full interval, whatever is shown meanwhile: a device that is sent more than it takes falls behind.
+        # Always the full interval, whatever is shown meanwhile: a device that is sent more than it
+        # takes falls behind.
         while not self._closing.wait(self._step()):
             pass
         self._step()
@@ -81,7 +90,8 @@ class Shown:
             with self._lock:  # only now: to open a device may have taken long
                 scene, since_ms = self._scene, 1000 * (self._clock() - self._begun_s)
             self._device.step(scene, since_ms)
-            # One interval after the last one was due, so that a late one does not slow all that follow.
+            # One interval after the last one was due, so that a late one does not slow all that
+            # follow.
             self._due_s = max(self._due_s + self._device.interval_s, self._clock())
             trouble, wait_s = "", self._due_s - self._clock()
         except Exception as error:  # whatever a driver raises, the device is lost and tried again

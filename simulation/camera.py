@@ -1,4 +1,6 @@
-"""A camera that looks at a made-up table (`simulation.render.scene`) and is otherwise a camera like any other."""
+"""A camera that looks at a made-up table (`simulation.render.scene`) and is otherwise a camera like
+any other.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from vision.cameras.frame import Frame
 PERIOD_MS = 250
 
 Pace = Callable[[int], int]
-"""Waits until the time it is given, on the camera's clock in ms, and returns the time that it then is."""
+"""Waits until the time it is given, on the camera's clock in ms, and returns the time that it then
+is.
+"""
 
 
 def as_fast_as_asked(due_ms: int) -> int:
@@ -27,7 +31,9 @@ def as_fast_as_asked(due_ms: int) -> int:
 
 
 def real_time(start_ms: int = 0) -> Pace:
-    """A clock that shows `start_ms` now and runs as ours does; frames that come too late are left out."""
+    """A clock that shows `start_ms` now and runs as ours does; frames that come too late are left
+    out.
+    """
     began = time.monotonic() - start_ms / 1000
 
     def pace(due_ms: int) -> int:
@@ -38,7 +44,9 @@ def real_time(start_ms: int = 0) -> Pace:
 
 
 class SimulatedCamera:
-    """Pictures of whatever `scene_at(at_ms)` says there is at that time; noise follows from `seed`."""
+    """Pictures of whatever `scene_at(at_ms)` says there is at that time; noise follows from
+    `seed`.
+    """
 
     simulated = True
 
@@ -53,12 +61,15 @@ class SimulatedCamera:
         pace: Pace = as_fast_as_asked,
         before: PicturesOf = Renderer,
     ) -> None:
-        """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands `before` the table.
+        """The first frame is taken at `start_ms`, the others `period_ms` apart, by what stands
+        `before` the table.
 
         Raises InputError for a period below 1 ms.
         """
         if period_ms < 1:
-            raise InputError(f"camera: simulated: expected a period of 1 ms or more, got {period_ms} ms")
+            raise InputError(
+                f"camera: simulated: expected a period of 1 ms or more, got {period_ms} ms"
+            )
         self.name = "simulated camera"
         self._pictures = before(setup, place)
         self._scene_at, self._pace = scene_at, pace
@@ -83,12 +94,22 @@ class SimulatedCamera:
 
 
 def open_camera(argument: str, setup: Setup | None) -> SimulatedCamera:
-    """`simulated:SEED`: a table of the kind that `setup` describes, with pieces thrown once and left to lie, in real time."""
+    """`simulated:SEED`: a table of the kind that `setup` describes, with pieces thrown once and
+    left to lie, in real time.
+    """
     if setup is None:
-        raise InputError("camera: expected a camera that looks at a target, got simulated, which shows tables only")
+        raise InputError(
+            "camera: expected a camera that looks at a target, got simulated, which shows tables"
+            " only"
+        )
     if not (argument.isascii() and argument.isdigit()):
-        raise InputError(f"camera: simulated: expected a number to make the table from, such as simulated:7, got {argument!r}")
+        raise InputError(
+            "camera: simulated: expected a number to make the table from, such as simulated:7, got"
+            f" {argument!r}"
+        )
     seed = int(argument)
     place, scene = random_view(setup, seed)
     start_ms = round(1000 * time.time())
-    return SimulatedCamera(setup, place, lambda _: scene, seed, start_ms=start_ms, pace=real_time(start_ms))
+    return SimulatedCamera(
+        setup, place, lambda _: scene, seed, start_ms=start_ms, pace=real_time(start_ms)
+    )

@@ -1,4 +1,6 @@
-"""Tables for the simulated players of every game on a board, and a camera over each; no two seeds lay the same one."""
+"""Tables for the simulated players of every game on a board, and a camera over each; no two seeds
+lay the same one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ import numpy as np
 from engines.zamboni_wars.board import Board as Arrows
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.cases import resized
-from simulation.generate.tables import Kind, random_camera, random_setup, random_stage, square_marker
+from simulation.generate.tables import (
+    Kind,
+    random_camera,
+    random_setup,
+    random_stage,
+    square_marker,
+)
 from simulation.players.driver import MISTAKES, Play, Players, Watched
 from simulation.players.ice_storm import StormPlay
 from simulation.players.icebreaker import IcebreakerPlay
@@ -44,7 +52,9 @@ KINDS: dict[str, tuple[Kind, Callable[[Setup, np.random.Generator], Play]]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameTable:
-    """A table as it lies before a game, and what a camera over it sees: `empty` is a picture before play, None where tiles are the board."""
+    """A table as it lies before a game, and what a camera over it sees: `empty` is a picture before
+    play, None where tiles are the board.
+    """
 
     game: str
     seed: int
@@ -59,8 +69,11 @@ class GameTable:
         return {"cover": "on"} if self.setup.cover_dice is not None else {}
 
 
-def game_table(game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesOf = Renderer) -> GameTable:
-    """The table of a game and seed, before a camera of so many pixels; `before` takes the picture of it empty.
+def game_table(
+    game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesOf = Renderer
+) -> GameTable:
+    """The table of a game and seed, before a camera of so many pixels; `before` takes the picture
+    of it empty.
 
     Raises InputError for a game that nobody plays here.
     """
@@ -68,32 +81,55 @@ def game_table(game: str, seed: int, width_px: int = WIDTH_PX, before: PicturesO
         raise InputError(f"demo: game: expected {', '.join(KINDS)}, got {game!r}")
     kind, _ = KINDS[game]
     rng = np.random.default_rng([seed, 5])
-    setup = _with_dice(_seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng), cover=seed % 2 == 1)
+    setup = _with_dice(
+        _seated(_near_cards(resized(random_setup(kind, rng), width_px)), rng), cover=seed % 2 == 1
+    )
     place, stage = random_camera(setup, rng), _well_taken(random_stage(setup, rng))
-    empty = None if isinstance(setup.board, Tiles) else Frame(0, 0, before(setup, place).picture(Scene(stage), rng))
+    empty = (
+        None
+        if isinstance(setup.board, Tiles)
+        else Frame(0, 0, before(setup, place).picture(Scene(stage), rng))
+    )
     return GameTable(game, seed, setup, place, stage, empty)
 
 
 def _near_cards(setup: Setup) -> Setup:
-    """The cards straight and close to the board, so that it fills the picture; beside a chessboard there is room for its frame and wasted throws."""
+    """The cards straight and close to the board, so that it fills the picture; beside a chessboard
+    there is room for its frame and wasted throws.
+    """
     if isinstance(setup.board, Chessboard):
         return setup
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     side_mm = float(np.hypot(*np.subtract(*setup.fiducials.markers[0].corners_mm[:2])))
     out = side_mm / 2 + SHEET_MARGIN_MM + CARD_MARGIN_MM
-    middles = [(low[0] - out, high[1] + out), (high[0] + out, high[1] + out), (high[0] + out, low[1] - out), (low[0] - out, low[1] - out)]
-    markers = tuple(square_marker(index, float(x), float(y), side_mm) for index, (x, y) in enumerate(middles))
-    return msgspec.structs.replace(setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=markers))
+    middles = [
+        (low[0] - out, high[1] + out),
+        (high[0] + out, high[1] + out),
+        (high[0] + out, low[1] - out),
+        (low[0] - out, low[1] - out),
+    ]
+    markers = tuple(
+        square_marker(index, float(x), float(y), side_mm) for index, (x, y) in enumerate(middles)
+    )
+    return msgspec.structs.replace(
+        setup, fiducials=msgspec.structs.replace(setup.fiducials, markers=markers)
+    )
 
 
 def _well_taken(stage: Stage) -> Stage:
-    """Before a camera that is in focus and whose exposure suits the light, as one that is set up for play."""
+    """Before a camera that is in focus and whose exposure suits the light, as one that is set up
+    for play.
+    """
     light = stage.ambient + sum(lamp.power for lamp in stage.lamps)
-    return replace(stage, sensor=Sensor(exposure=(0.9 / light, 0.9 / light, 0.9 / light), vignetting=0.12))
+    return replace(
+        stage, sensor=Sensor(exposure=(0.9 / light, 0.9 / light, 0.9 / light), vignetting=0.12)
+    )
 
 
 def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
-    """In Zamboni Wars players are some of the coasters' colours, clockwise, two of them opposite."""
+    """In Zamboni Wars players are some of the coasters' colours, clockwise, two of them
+    opposite.
+    """
     if not isinstance(setup.board, Coasters):
         return setup
     colours = tuple(Arrows.usual(setup.board.layout).colours.values()) if setup.board.layout else ()
@@ -103,14 +139,18 @@ def _seated(setup: Setup, rng: np.random.Generator) -> Setup:
 
 
 def _with_dice(setup: Setup, cover: bool) -> Setup:
-    """In Zamboni Wars a die is rolled to the right of the board, between the cards, and there may be cover dice."""
+    """In Zamboni Wars a die is rolled to the right of the board, between the cards, and there may
+    be cover dice.
+    """
     if not isinstance(setup.board, Coasters):
         return setup
     low, high = setup.outline_mm().min(axis=0), setup.outline_mm().max(axis=0)
     x, y = float(high[0]) + DICE_BESIDE_MM, float(low[1] + high[1]) / 2
     half = DICE_CORNER_MM / 2
     outline = ((x, y - half), (x + 2 * half, y - half), (x + 2 * half, y + half), (x, y + half))
-    return msgspec.structs.replace(setup, dice_corner=DiceCorner(outline_mm=outline), cover_dice=CoverDice() if cover else None)
+    return msgspec.structs.replace(
+        setup, dice_corner=DiceCorner(outline_mm=outline), cover_dice=CoverDice() if cover else None
+    )
 
 
 def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Players:
@@ -120,6 +160,14 @@ def seat(session: Watched, table: GameTable, mistakes: float = MISTAKES) -> Play
     return Players(session, table.setup, table.stage, play(table.setup, rng), rng, mistakes)
 
 
-def camera_over(table: GameTable, players: Players, period_ms: int = PERIOD_MS, start_ms: int = 0, pace: Pace = as_fast_as_asked) -> SimulatedCamera:
+def camera_over(
+    table: GameTable,
+    players: Players,
+    period_ms: int = PERIOD_MS,
+    start_ms: int = 0,
+    pace: Pace = as_fast_as_asked,
+) -> SimulatedCamera:
     """A camera that watches them."""
-    return SimulatedCamera(table.setup, table.place, players.scene_at, table.seed, period_ms, start_ms, pace)
+    return SimulatedCamera(
+        table.setup, table.place, players.scene_at, table.seed, period_ms, start_ms, pace
+    )

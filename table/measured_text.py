@@ -11,12 +11,15 @@ from table.listing import as_recorded
 Z_95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 EPOCH_MS, LAST_MS = 10**11, 253_402_300_799_999
-"""A camera's clock between these counts from 1970 (it is after 1973, and before the year 10000, where calendars end); else from the start of a
-recording."""
+"""A camera's clock between these counts from 1970 (it is after 1973, and before the year 10000,
+where calendars end); else from the start of a recording.
+"""
 
 
 def with_margin(value: float, sigma: float) -> str:
-    """A value and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less than 0.1."""
+    """A value and its 95 % interval, `12.3 ± 0.2`; two decimals only where the interval is less
+    than 0.1.
+    """
     margin = Z_95 * sigma
     decimals = 2 if margin < 0.095 else 1
     return f"{as_recorded(value, decimals)} ± {max(margin, 10**-decimals):.{decimals}f}"
@@ -56,4 +59,8 @@ def called(player: str, names: Mapping[str, str]) -> str:
 
 def time_utc(at_ms: int) -> str:
     """A live camera's time as ISO 8601; empty for a recording's, which counts from its start."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds") if EPOCH_MS <= at_ms <= LAST_MS else ""
+    return (
+        datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="seconds")
+        if EPOCH_MS <= at_ms <= LAST_MS
+        else ""
+    )

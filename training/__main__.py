@@ -1,4 +1,6 @@
-"""`python -m training FOLDER`: draw practice sheets, teach the networks on them, and install their weights."""
+"""`python -m training FOLDER`: draw practice sheets, teach the networks on them, and install their
+weights.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,22 @@ from training.weights import mixed
 from vision.dice import classifier
 from vision.networks import keypoints, pose_refiner
 
-DRAWN = {"free": sheets, "board": board_sheets, "pieces-free": free_pieces, "pieces-board": board_pieces, "rivals": board_places}
+DRAWN = {
+    "free": sheets,
+    "board": board_sheets,
+    "pieces-free": free_pieces,
+    "pieces-board": board_pieces,
+    "rivals": board_places,
+}
 ROLLED = {"rolls": lessons}
 Making = Mapping[str, Callable[[int], Iterable[object]]]
 """What is learned from a table of a seed, by name."""
 
 
 def draw(job: tuple[Path, int]) -> None:
-    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are there."""
+    """Write the sheets, the pieces and the rivals of free tables and of boards, unless they are
+    there.
+    """
     _write(*job, DRAWN)
 
 
@@ -68,16 +78,48 @@ def _write(folder: Path, seed: int, making: Making) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--tables", default=600, show_default=True, help="Tables to draw: free ones, and as many boards; 12 sheets each.")
-@click.option("--traced", default=150, show_default=True, help="Tables to trace: free ones, and as many boards; 4 pictures each.")
-@click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
-@click.option("--rate", default=RATE, show_default=True, help="How fast they learn at most; a third is enough to go on from good weights.")
-@click.option("--only", type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]), help="Teach one of the five.")
 @click.option(
-    "--share", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Of what was learned, how much is mixed into what is installed."
+    "--tables",
+    default=600,
+    show_default=True,
+    help="Tables to draw: free ones, and as many boards; 12 sheets each.",
 )
-def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, only: str | None, share: float) -> None:
-    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there or else installed, and install them.
+@click.option(
+    "--traced",
+    default=150,
+    show_default=True,
+    help="Tables to trace: free ones, and as many boards; 4 pictures each.",
+)
+@click.option("--minutes", default=60.0, show_default=True, help="How long to teach each network.")
+@click.option(
+    "--rate",
+    default=RATE,
+    show_default=True,
+    help="How fast they learn at most; a third is enough to go on from good weights.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["finder", "second-look", "close-look", "verification", "dice"]),
+    help="Teach one of the five.",
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="Of what was learned, how much is mixed into what is installed.",
+)
+def main(
+    folder: Path,
+    tables: int,
+    traced: int,
+    minutes: float,
+    rate: float,
+    only: str | None,
+    share: float,
+) -> None:
+    """Teach the networks on practice sheets drawn into FOLDER, going on from weights that are there
+    or else installed, and install them.
 
     The second look is taught on what the installed finder finds.
     """
@@ -90,14 +132,28 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
                 pass
     batch = {"image": {0: "n"}, "answer": {0: "n"}}
 
-    def install(net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str) -> None:
+    def install(
+        net: nn.Module, example: tuple[int, ...], free_sides: dict[str, dict[int, str]], name: str
+    ) -> None:
         learned = folder / name
         export(net, example, free_sides, learned)
-        write_whole(DATA / name, learned.read_bytes() if share == 1 else mixed(DATA / name, learned, share).SerializeToString())
+        write_whole(
+            DATA / name,
+            (
+                learned.read_bytes()
+                if share == 1
+                else mixed(DATA / name, learned, share).SerializeToString()
+            ),
+        )
 
     if only in (None, "finder"):
         finder = train_finder(load_sheets(folder), minutes, folder / "finder.pt", rate)
-        install(finder, (1, 3, 256, 256), {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}}, "finder.onnx")
+        install(
+            finder,
+            (1, 3, 256, 256),
+            {"image": {2: "h", 3: "w"}, "answer": {2: "h", 3: "w"}},
+            "finder.onnx",
+        )
     if only in (None, "second-look"):
         second = train_second_look(load_sheets(folder), minutes, folder / "second_look.pt", rate)
         install(second, (1, 3, keypoints.CROP_PX, keypoints.CROP_PX), batch, "second_look.onnx")
@@ -105,11 +161,23 @@ def main(folder: Path, tables: int, traced: int, minutes: float, rate: float, on
         close = train_close_look(load_pieces(folder), minutes, folder / "close_look.pt", rate)
         install(close, (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX), batch, "close_look.onnx")
     if only in (None, "verification"):
-        verification = train_verification(load_pieces(folder), load_places(folder), minutes, folder / "verification.pt", rate)
-        install(verification, (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX), batch, "verification.onnx")
+        verification = train_verification(
+            load_pieces(folder), load_places(folder), minutes, folder / "verification.pt", rate
+        )
+        install(
+            verification,
+            (1, 5, pose_refiner.CROP_PX, pose_refiner.CROP_PX),
+            batch,
+            "verification.onnx",
+        )
     if only in (None, "dice"):
         dice = train_dice(load_rolls(folder), minutes, folder / "dice.pt", rate)
-        install(dice, (1, classifier.CHANNELS, classifier.CROP_PX, classifier.CROP_PX), batch, "dice.onnx")
+        install(
+            dice,
+            (1, classifier.CHANNELS, classifier.CROP_PX, classifier.CROP_PX),
+            batch,
+            "dice.onnx",
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Going on from the weights that are installed: from ONNX, where each convolution has taken in its normalisation, back to PyTorch."""
+"""Going on from the weights that are installed: from ONNX, where each convolution has taken in its
+normalisation, back to PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,15 @@ SPREAD = 1e-3
 def restore(net: nn.Module, path: Path, images: Tensor) -> None:
     """Give a network the weights of an installed one, so that it answers the same.
 
-    Its normalisations are set to what they meet in `images` (n, c, h, w), so that it can be taught on.
+    Its normalisations are set to what they meet in `images` (n, c, h, w), so that it can be taught
+    on.
     """
     layers: list[nn.Conv2d | nn.Linear] = []
-    hooks = [part.register_forward_pre_hook(lambda part, _: layers.append(part)) for part in net.modules() if isinstance(part, nn.Conv2d | nn.Linear)]
+    hooks = [
+        part.register_forward_pre_hook(lambda part, _: layers.append(part))
+        for part in net.modules()
+        if isinstance(part, nn.Conv2d | nn.Linear)
+    ]
     with torch.no_grad():
         net.eval()(images[:1])
     for hook in hooks:
@@ -67,8 +74,13 @@ def _measure(norms: list[nn.BatchNorm2d], net: nn.Module, images: Tensor) -> Non
 
 
 def _weights(path: Path) -> list[tuple[Tensor, Tensor]]:
-    """Weights and biases of the layers of a network as `training.export` writes it, in the order in which they are used."""
+    """Weights and biases of the layers of a network as `training.export` writes it, in the order in
+    which they are used.
+    """
     graph = onnx.load(path).graph
     known = floats(graph)
     asked = [node.input[1:3] for node in graph.node if node.op_type in ("Conv", "Gemm")]
-    return [(torch.from_numpy(known[weight].copy()), torch.from_numpy(known[bias].copy())) for weight, bias in asked]
+    return [
+        (torch.from_numpy(known[weight].copy()), torch.from_numpy(known[bias].copy()))
+        for weight, bias in asked
+    ]

@@ -1,4 +1,6 @@
-"""Lessons for the second look: crops around what the finder finds on practice sheets, a little off, and what is there."""
+"""Lessons for the second look: crops around what the finder finds on practice sheets, a little off,
+and what is there.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,32 @@ from table.solids import POSES
 from training.sheets import SHEET_PX, Sheet
 from vision.geometry.rectified_view import FlatView
 from vision.networks.detector import STEPS_A_BASE, STRIDE, Sight, search
-from vision.networks.keypoints import BASE, BASE_DOUBT, BASE_PX, COLOUR, CROP_PX, POSE, THERE, VERTEX_DOUBT, VERTICES, Cut, cut_of
+from vision.networks.keypoints import (
+    BASE,
+    BASE_DOUBT,
+    BASE_PX,
+    COLOUR,
+    CROP_PX,
+    POSE,
+    THERE,
+    VERTEX_DOUBT,
+    VERTICES,
+    Cut,
+    cut_of,
+)
 
 SAME_BASES, OTHER_BASES = 0.5, 0.9
-"""A find nearer to a piece than this, in bases, is of that piece; farther than that from all, of none."""
+"""A find nearer to a piece than this, in bases, is of that piece; farther than that from all, of
+none.
+"""
 PLACE_PX, TURN_DEG, SCALE = 1.0, 3.0, 0.05
 """How much further off than the finder was on its own sheets it is taken to be, 1 sigma."""
 FLIPPED, SWAPPED = 0.03, 0.06
 """Share of crops turned by half, and of those turned by chance."""
 ASTRAY, ASTRAY_PX, ASTRAY_SCALE = 0.2, 4.0, 0.45
-"""Share of crops that are far off, by how much in place, 1 sigma, and in the logarithm of the scale, at most."""
+"""Share of crops that are far off, by how much in place, 1 sigma, and in the logarithm of the
+scale, at most.
+"""
 LEAST_DOUBT, MOST_DOUBT = -5.0, 1.0
 LEAST_CELLS = 4
 """A patch of fewer cells that the finder takes for part of a piece is nothing."""
@@ -52,7 +70,11 @@ def looks(sheet: Sheet) -> list[Look]:
     for cut in cuts:
         if not ((cut.middle_px > 4) & (cut.middle_px < SHEET_PX - 5)).all():
             continue
-        apart = np.hypot(*(middles - cut.middle_px).T) / sheet.base if len(middles) else np.full(1, np.inf)
+        apart = (
+            np.hypot(*(middles - cut.middle_px).T) / sheet.base
+            if len(middles)
+            else np.full(1, np.inf)
+        )
         if apart.min() < SAME_BASES:
             out.append(Look(sheet, cut, int(apart.argmin())))
         elif apart.min() > OTHER_BASES and not _under_arm(sheet, cut):
@@ -64,7 +86,10 @@ def looks(sheet: Sheet) -> list[Look]:
 
 def _wrongly_shown(sheet: Sheet, sight: Sight) -> list[Cut]:
     """Where the finder sees something of a piece and there is none."""
-    there = cv2.dilate(cv2.resize(sheet.masks[0], sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA), np.ones((3, 3), np.uint8))
+    there = cv2.dilate(
+        cv2.resize(sheet.masks[0], sight.pieces.shape[::-1], interpolation=cv2.INTER_AREA),
+        np.ones((3, 3), np.uint8),
+    )
     wrong = (sight.pieces & (there == 0)).astype(np.uint8)
     count, _, stats, middles = cv2.connectedComponentsWithStats(wrong, connectivity=4)
     places = middles[1:count][stats[1:count, cv2.CC_STAT_AREA] >= LEAST_CELLS]
@@ -79,19 +104,32 @@ def _under_arm(sheet: Sheet, cut: Cut) -> bool:
 
 def _true_cut(sheet: Sheet, piece: int) -> Cut:
     corners = sheet.vertices[piece]
-    way = corners[1] - corners[0] if POSES[sheet.pose[piece]] == "upright" else corners[4] - corners[:4].mean(axis=0)
-    return Cut((corners[:4].mean(axis=0) + corners[4]) / 2, float(np.degrees(np.arctan2(*way[::-1]))), sheet.base[piece] / BASE_PX)
+    way = (
+        corners[1] - corners[0]
+        if POSES[sheet.pose[piece]] == "upright"
+        else corners[4] - corners[:4].mean(axis=0)
+    )
+    return Cut(
+        (corners[:4].mean(axis=0) + corners[4]) / 2,
+        float(np.degrees(np.arctan2(*way[::-1]))),
+        sheet.base[piece] / BASE_PX,
+    )
 
 
 def crop(look: Look, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Crop (3, CROP_PX, CROP_PX) and answer (16,): whether a piece is there, its pose and colour, the logarithm of its base,
-    vertices, and 1 if it stands; -1 for what is not asked."""
+    """Crop (3, CROP_PX, CROP_PX) and answer (16,): whether a piece is there, its pose and colour,
+    the logarithm of its base, vertices, and 1 if it stands; -1 for what is not asked.
+    """
     cut = look.cut
     turn = cut.turn_deg + rng.normal(0, TURN_DEG) + (180.0 if rng.random() < FLIPPED else 0.0)
     turn = float(rng.uniform(0, 360)) if rng.random() < SWAPPED else float(turn)
     astray = rng.random() < ASTRAY
     scale = rng.uniform(-ASTRAY_SCALE, ASTRAY_SCALE) if astray else rng.normal(0, SCALE)
-    cut = Cut(cut.middle_px + rng.normal(0, ASTRAY_PX if astray else PLACE_PX, 2), turn, cut.zoom * float(np.exp(scale)))
+    cut = Cut(
+        cut.middle_px + rng.normal(0, ASTRAY_PX if astray else PLACE_PX, 2),
+        turn,
+        cut.zoom * float(np.exp(scale)),
+    )
     answer = np.full(15, -1.0, np.float32)
     answer[0] = look.piece >= 0
     if look.piece >= 0:
@@ -104,7 +142,9 @@ def crop(look: Look, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArr
 
 
 def loss(said: Tensor, answer: Tensor) -> tuple[Tensor, dict[str, float]]:
-    """What is wrong with what the network said: likelihoods, those of figures by Laplace distributions."""
+    """What is wrong with what the network said: likelihoods, those of figures by Laplace
+    distributions.
+    """
     there = binary_cross_entropy_with_logits(said[:, THERE], answer[:, 0])
     of = answer[:, 0] > 0.5
     said, answer = said[of], answer[of]
@@ -118,7 +158,14 @@ def loss(said: Tensor, answer: Tensor) -> tuple[Tensor, dict[str, float]]:
     asked = asked.gather(1, TURNS.to(turn.device)[turn][..., None].expand(-1, -1, 2))
     off = (corners - asked).abs().sum(dim=2)
     vertices = _laplace(off, said[:, VERTEX_DOUBT], 2).sum(dim=1).mean()
-    apart = {"there": there, "pose": pose, "colour": colour, "base": base, "vertices": vertices, "off": off.mean() * BASE_PX / 2}
+    apart = {
+        "there": there,
+        "pose": pose,
+        "colour": colour,
+        "base": base,
+        "vertices": vertices,
+        "off": off.mean() * BASE_PX / 2,
+    }
     total = 2 * there + 2 * pose + 0.5 * colour + 0.5 * base + 0.3 * vertices
     return total, {name: float(value.detach()) for name, value in apart.items()}
 

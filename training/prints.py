@@ -1,4 +1,6 @@
-"""Random print for practice sheets: boards of every kind and none, so that no drawing can be learnt by heart."""
+"""Random print for practice sheets: boards of every kind and none, so that no drawing can be learnt
+by heart.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Ink = tuple[float, float, float]
 
 
 def printed(rng: np.random.Generator, base_px: float) -> Print:
-    """Share of light that comes back, (PRINT_PX, PRINT_PX, 3) linear, of a print whose shapes suit pieces `base_px` wide."""
+    """Share of light that comes back, (PRINT_PX, PRINT_PX, 3) linear, of a print whose shapes suit
+    pieces `base_px` wide.
+    """
     art = np.empty((PRINT_PX, PRINT_PX, 3), np.uint8)
     art[:] = _ink(rng)
     layers = (_squares, _hexagons, _tiles, _chequers, _shapes)
@@ -25,10 +29,16 @@ def printed(rng: np.random.Generator, base_px: float) -> Print:
     if rng.random() < 0.3:
         _shapes(art, rng, base_px)
     if rng.random() < 0.5:
-        turn = cv2.getRotationMatrix2D((PRINT_PX / 2, PRINT_PX / 2), float(rng.uniform(0, 360)), 1.0)
-        art = np.asarray(cv2.warpAffine(art, turn, (PRINT_PX, PRINT_PX), borderMode=cv2.BORDER_REFLECT), np.uint8)
+        turn = cv2.getRotationMatrix2D(
+            (PRINT_PX / 2, PRINT_PX / 2), float(rng.uniform(0, 360)), 1.0
+        )
+        art = np.asarray(
+            cv2.warpAffine(art, turn, (PRINT_PX, PRINT_PX), borderMode=cv2.BORDER_REFLECT), np.uint8
+        )
     light = linear(art)
-    grain = cv2.GaussianBlur(rng.standard_normal((PRINT_PX, PRINT_PX), np.float32), (0, 0), float(rng.uniform(0.6, 6)))
+    grain = cv2.GaussianBlur(
+        rng.standard_normal((PRINT_PX, PRINT_PX), np.float32), (0, 0), float(rng.uniform(0.6, 6))
+    )
     light *= np.exp(float(rng.uniform(0, 0.12)) * grain / grain.std())[..., None]
     return light
 
@@ -61,7 +71,9 @@ def _line(art: Image, corners: NDArray[np.float64], ink: Ink, thick: int) -> Non
 
 
 def _square(x: float, y: float, half: float) -> NDArray[np.float64]:
-    return np.array([[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
+    return np.array(
+        [[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]]
+    )
 
 
 def _squares(art: Image, rng: np.random.Generator, base_px: float) -> None:
@@ -78,10 +90,23 @@ def _squares(art: Image, rng: np.random.Generator, base_px: float) -> None:
             _line(art, _square(x, y, half), frame, thick)
             for k in rng.permutation(4)[: rng.integers(0, 4)]:
                 turn = np.radians(90 * k)
-                out, side = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+                out, side = (
+                    np.array([np.cos(turn), np.sin(turn)]),
+                    np.array([-np.sin(turn), np.cos(turn)]),
+                )
                 at = np.array([x, y]) + out * half
                 size = 0.14 * pitch
-                _poly(art, np.array([at + out * size, at - 0.4 * out * size + side * size, at - 0.4 * out * size - side * size]), mark)
+                _poly(
+                    art,
+                    np.array(
+                        [
+                            at + out * size,
+                            at - 0.4 * out * size + side * size,
+                            at - 0.4 * out * size - side * size,
+                        ]
+                    ),
+                    mark,
+                )
             if rng.random() < 0.15:
                 for share in (0.75, 0.5, 0.25):
                     _line(art, _square(x, y, half * share), mark, thick)
@@ -107,7 +132,10 @@ def _tiles(art: Image, rng: np.random.Generator, base_px: float) -> None:
     pitch = float(rng.uniform(2.2, 4.2)) * base_px
     x0, y0 = _shift(rng, pitch)
     wood, gap, inks = _ink(rng), _ink(rng), [_ink(rng) for _ in range(4)]
-    bold, face = float(rng.uniform(3, 11)), int(rng.choice([cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX]))
+    bold, face = (
+        float(rng.uniform(3, 11)),
+        int(rng.choice([cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX])),
+    )
     for i in range(int(PRINT_PX / pitch) + 2):
         for j in range(int(PRINT_PX / pitch) + 2):
             x, y = x0 + (i - 0.5) * pitch, y0 + (j - 0.5) * pitch
@@ -120,7 +148,14 @@ def _tiles(art: Image, rng: np.random.Generator, base_px: float) -> None:
             size = pitch / 60
             at = (int(x - 0.16 * pitch), int(y + 0.16 * pitch))
             cv2.putText(art, text, at, face, size, ink, max(1, round(bold * size)), cv2.LINE_AA)
-            cv2.circle(art, (int(x - 0.33 * pitch), int(y - 0.33 * pitch)), max(1, int(0.09 * pitch)), ink, -1, cv2.LINE_AA)
+            cv2.circle(
+                art,
+                (int(x - 0.33 * pitch), int(y - 0.33 * pitch)),
+                max(1, int(0.09 * pitch)),
+                ink,
+                -1,
+                cv2.LINE_AA,
+            )
 
 
 def _chequers(art: Image, rng: np.random.Generator, base_px: float) -> None:
@@ -143,11 +178,22 @@ def _shapes(art: Image, rng: np.random.Generator, base_px: float) -> None:
             cv2.circle(art, (int(x), int(y)), int(0.6 * size), ink, thick, cv2.LINE_AA)
         elif kind == 1:
             corners = np.array([x, y]) + rng.normal(0, size, (int(rng.integers(3, 6)), 2))
-            cv2.fillConvexPoly(art, cv2.convexHull(np.rint(corners).astype(np.int32)), ink, cv2.LINE_AA)
+            cv2.fillConvexPoly(
+                art, cv2.convexHull(np.rint(corners).astype(np.int32)), ink, cv2.LINE_AA
+            )
         elif kind == 2:
             cv2.putText(
-                art, "Rink7"[int(rng.integers(5)) :], (int(x), int(y)), cv2.FONT_HERSHEY_DUPLEX, size / 25, ink, max(1, abs(thick)), cv2.LINE_AA
+                art,
+                "Rink7"[int(rng.integers(5)) :],
+                (int(x), int(y)),
+                cv2.FONT_HERSHEY_DUPLEX,
+                size / 25,
+                ink,
+                max(1, abs(thick)),
+                cv2.LINE_AA,
             )
         else:
             x1, y1 = rng.uniform(0, PRINT_PX, 2)
-            cv2.line(art, (int(x), int(y)), (int(x1), int(y1)), ink, max(1, abs(thick)), cv2.LINE_AA)
+            cv2.line(
+                art, (int(x), int(y)), (int(x1), int(y1)), ink, max(1, abs(thick)), cv2.LINE_AA
+            )

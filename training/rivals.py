@@ -24,12 +24,24 @@ from vision.pose.candidates import Tried, doubted, on_edges
 from vision.pose.initial_poses import COUNTED
 from vision.pose.priors import habit_of
 
-BOARDS: tuple[Kind, ...] = ("storm", "boule", "zamboni", "icebreaker", "storm", "icefloe", "zamboni", "boule")
+BOARDS: tuple[Kind, ...] = (
+    "storm",
+    "boule",
+    "zamboni",
+    "icebreaker",
+    "storm",
+    "icefloe",
+    "zamboni",
+    "boule",
+)
 RIGHT_BASES, WRONG_BASES = 0.12, 0.35
-"""A guess of the true size and pose whose vertices are off by less than the first, in bases, is right; by more than the second, wrong;
-between them it is not asked about."""
+"""A guess of the true size and pose whose vertices are off by less than the first, in bases, is
+right; by more than the second, wrong; between them it is not asked about.
+"""
 SAME_BASES, OTHER_BASES = 0.5, 0.9
-"""What lies nearer to a piece than this, in bases, is that piece; what lies farther than that from all, is nothing."""
+"""What lies nearer to a piece than this, in bases, is that piece; what lies farther than that from
+all, is nothing.
+"""
 MOST = 6
 """So many guesses of a place are asked about in a round."""
 
@@ -45,7 +57,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """The picture around something, laid flat, the eye (3,) mm that saw it, how badly the second look sees it, in bases, and what it may be."""
+    """The picture around something, laid flat, the eye (3,) mm that saw it, how badly the second
+    look sees it, in bases, and what it may be.
+    """
 
     view: FlatView
     eye_mm: Array
@@ -71,16 +85,31 @@ def places(photo: Photo, layout: Layout) -> Iterator[Place]:
         others = [photo.silhouette(solid) for k, (solid, _) in enumerate(there) if k != true]
         tried = on_edges(one.rivals, photo, others, None)
         solid, pose = there[true] if true >= 0 else (one.best.solid, one.best.pose)
-        attempts = [_attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm) for guess in tried]
+        attempts = [
+            _attempt(guess, there[true] if true >= 0 else None, photo.camera.eye_mm)
+            for guess in tried
+        ]
         view = picture_around(solid, pose, photo, photo.paper)
         if view is not None:
-            yield Place(view, photo.camera.eye_mm, one.looked.blur, tuple(asked for asked in attempts if asked is not None))
+            yield Place(
+                view,
+                photo.camera.eye_mm,
+                one.looked.blur,
+                tuple(asked for asked in attempts if asked is not None),
+            )
 
 
 def _piece_at(solid: Solid, there: Sequence[Solid], photo: Photo) -> int | None:
-    """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to say."""
-    guess, *cuts = (straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there))  # only where it is and its scale count, not its turn
-    away = [float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX) for cut in cuts]
+    """The number of the piece that a guess is at; -1 where it is at none, None where it is hard to
+    say.
+    """
+    guess, *cuts = (
+        straight(one, "upright", photo.camera.eye_mm) for one in (solid, *there)
+    )  # only where it is and its scale count, not its turn
+    away = [
+        float(np.linalg.norm(cut.middle_mm - guess.middle_mm)) / (cut.step_mm * BASE_PX)
+        for cut in cuts
+    ]
     if not away or min(away) > OTHER_BASES:
         return -1
     return int(np.argmin(away)) if min(away) < SAME_BASES else None
@@ -92,7 +121,10 @@ def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> At
         return Attempt(solid, guess.pose, False)
     seen, asked = (cast_down(one.vertices_mm, eye_mm) for one in (true[0], solid))
     orders = COUNTED if guess.pose == "upright" else COUNTED[:1]
-    off = min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders) / guess.size.base_mm
+    off = (
+        min(float(np.linalg.norm(asked[order] - seen, axis=1).mean()) for order in orders)
+        / guess.size.base_mm
+    )
     same_size = abs(true[0].base_mm / guess.size.base_mm - 1) < 0.02
     if not same_size or off > WRONG_BASES:
         return Attempt(solid, guess.pose, False)
@@ -100,7 +132,9 @@ def _attempt(tried: Tried, true: tuple[Solid, Pose] | None, eye_mm: Array) -> At
 
 
 def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """What is seen (n, 5, CROP_PX, CROP_PX) by what a place is taken for, and what of that is right (n,)."""
+    """What is seen (n, 5, CROP_PX, CROP_PX) by what a place is taken for, and what of that is right
+    (n,).
+    """
     asked = [one for one in place.attempts if one.right]
     wrong = [one for one in place.attempts if not one.right]
     asked += [wrong[k] for k in rng.permutation(len(wrong))[: MOST - len(asked)]]
@@ -109,8 +143,10 @@ def lesson(place: Place, rng: np.random.Generator) -> tuple[NDArray[np.uint8], N
 
 
 def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
-    """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of guesses, each against nothing's being there, of
-    which `right` (n,) says 1 for right ones; `place` (n,) counts the places that they are of."""
+    """Minus the logarithm of the chance that what is told is right, by the log odds (n,) of
+    guesses, each against nothing's being there, of which `right` (n,) says 1 for right ones;
+    `place` (n,) counts the places that they are of.
+    """
     count = int(place.max()) + 1
     level = odds.new_zeros(count).scatter_reduce(0, place, odds, "amax").detach()
 
@@ -120,4 +156,6 @@ def loss(odds: Tensor, right: Tensor, place: Tensor) -> Tensor:
     nothing = torch.exp(-level)
     known = odds.new_zeros(count).scatter_reduce(0, place, right, "amax")
     told = torch.where(known > 0, chances(right), nothing)
-    return (torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))).mean()
+    return (
+        torch.log(nothing + chances(torch.ones_like(odds))) - torch.log(told.clamp(min=1e-20))
+    ).mean()

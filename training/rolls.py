@@ -1,4 +1,6 @@
-"""Lessons for the look at dice: drawn rolls on made-up tables, of dice of all colours, flat, cocked, two or none."""
+"""Lessons for the look at dice: drawn rolls on made-up tables, of dice of all colours, flat,
+cocked, two or none.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,27 @@ SIDE_MM, EDGES_MM = (40.0, 80.0), (11.0, 20.0)
 CORNERS = 4
 """Places of the corner on one table, one after the other, somewhere in sight."""
 FLAT, COCKED, TWO = 0.55, 0.35, 0.05
-"""Shares of rolls that lie flat, that are cocked, and with two dice that lie flat; in the rest none is there."""
+"""Shares of rolls that lie flat, that are cocked, and with two dice that lie flat; in the rest none
+is there.
+"""
 COCKED_DEG = (5.0, 45.0)
 SHADES = (0.02, 0.85)
-"""Of dice and of their pips, in linear light; LEAST_APART is how much the logarithms of the two differ at least, in one channel."""
+"""Of dice and of their pips, in linear light; LEAST_APART is how much the logarithms of the two
+differ at least, in one channel.
+"""
 LEAST_APART = 0.9
 GREY = 0.5
 """Share of dice, and of pips, without a hue."""
 RIGHT, WRONG, TURNED_DEG = 0.16, 0.4, 14.0
-"""Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is that die; farther than the second it is not."""
+"""Nearer than the first to a die that lies flat, in its edges, and turned by no more, a place is
+that die; farther than the second it is not.
+"""
 AROUND = 1.7
 """Of a die's edge: what is kept around it, each way."""
 OFF, OFF_DEG, TIMES = 0.03, 2.5, 4
-"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many are made of a place."""
+"""How far crops are beside where edges have the die, 1 sigma, in edges, and turned; and how many
+are made of a place.
+"""
 
 
 Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
@@ -57,7 +67,9 @@ Lessons = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roll:
-    """A place where a die may lie flat, the picture around it (h, w, 3), and the pips that show; 0 for none, or where none lies flat."""
+    """A place where a die may lie flat, the picture around it (h, w, 3), and the pips that show; 0
+    for none, or where none lies flat.
+    """
 
     view: TopView
     shown: NDArray[np.uint8]
@@ -70,14 +82,20 @@ def rolls(seed: int) -> Iterator[Roll]:
     rng = np.random.default_rng([seed, 31])
     case = random_case(TABLES[seed % len(TABLES)], seed)
     setup = resized(case.setup, int(rng.integers(*WIDTHS_PX)))
-    camera = replace(case.camera, fiducials_seen=tuple(marker.id for marker in setup.fiducials.markers))
+    camera = replace(
+        case.camera, fiducials_seen=tuple(marker.id for marker in setup.fiducials.markers)
+    )
     renderer = Renderer(setup, camera)
     for k in range(ROLLS):
         if k % (ROLLS // CORNERS) == 0:
             setup = msgspec.structs.replace(setup, dice_corner=_corner(setup, rng))
         assert setup.dice_corner is not None
         dice, flat = _thrown(setup, setup.dice_corner, rng)
-        _, packed = cv2.imencode(".jpg", renderer.picture(Scene(case.stage, dice=dice), rng), [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))])
+        _, packed = cv2.imencode(
+            ".jpg",
+            renderer.picture(Scene(case.stage, dice=dice), rng),
+            [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(80, 97))],
+        )
         photo = Photo(swapped(decode_image(packed.tobytes(), "a drawn picture")), camera, setup)
         cubes, _, view = maybe_flat(photo, setup.dice_corner)
         for cube in cubes:
@@ -94,7 +112,9 @@ def _corner(setup: Setup, rng: np.random.Generator) -> DiceCorner:
     return DiceCorner(outline_mm=outline, edge_mm=float(rng.uniform(*EDGES_MM)))
 
 
-def _thrown(setup: Setup, corner: DiceCorner, rng: np.random.Generator) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
+def _thrown(
+    setup: Setup, corner: DiceCorner, rng: np.random.Generator
+) -> tuple[tuple[SceneDie, ...], list[tuple[SceneDie, int, float]]]:
     """Dice in the corner; and those that lie flat, with their pips and turn in degrees."""
     kind = rng.random()
     count = 1 if kind < FLAT + COCKED else 2 if kind < FLAT + COCKED + TWO else 0
@@ -108,8 +128,26 @@ def _thrown(setup: Setup, corner: DiceCorner, rng: np.random.Generator) -> tuple
         top, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0, 90))
         tilt_deg = float(rng.uniform(*COCKED_DEG)) if FLAT <= kind < FLAT + COCKED else 0.0
         x, y = (float(value) for value in low + side * rng.uniform(0.15, 0.85, 2))
-        at, rotation = die_at(top, (x, y), turn_deg, corner.edge_mm, table_z_mm(setup), tilt_deg, float(rng.uniform(0, 360)))
-        die = SceneDie(at, rotation, corner.edge_mm, rgb, ink, pip_share, spread_share, float(rng.choice([0.0, 0.2, 0.6])), worded)
+        at, rotation = die_at(
+            top,
+            (x, y),
+            turn_deg,
+            corner.edge_mm,
+            table_z_mm(setup),
+            tilt_deg,
+            float(rng.uniform(0, 360)),
+        )
+        die = SceneDie(
+            at,
+            rotation,
+            corner.edge_mm,
+            rgb,
+            ink,
+            pip_share,
+            spread_share,
+            float(rng.choice([0.0, 0.2, 0.6])),
+            worded,
+        )
         thrown.append(die)
         if not tilt_deg and not worded:
             flat.append((die, top, turn_deg))
@@ -148,7 +186,12 @@ def _kept(cube: Cube, view: TopView, pips: int) -> Roll:
     shown = view.shown[top : int(middle[1] + reach) + 2, left : int(middle[0] + reach) + 2]
     nothing = np.zeros((0, 0, 3), np.float32)
     start_mm = view.start_mm + view.step_mm * np.array([left, -top])
-    return Roll(TopView(nothing, nothing, nothing, start_mm, view.step_mm), np.rint(255 * shown).astype(np.uint8), cube, pips)
+    return Roll(
+        TopView(nothing, nothing, nothing, start_mm, view.step_mm),
+        np.rint(255 * shown).astype(np.uint8),
+        cube,
+        pips,
+    )
 
 
 def lessons(seed: int) -> Iterator[Lessons]:
@@ -163,12 +206,17 @@ def lessons(seed: int) -> Iterator[Lessons]:
 def lesson(roll: Roll, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
     """What is seen (4, CROP_PX, CROP_PX) a little beside where edges have a die, and its pips."""
     by = rng.normal(0, [OFF * roll.cube.edge_mm, OFF * roll.cube.edge_mm, OFF_DEG])
-    seen = crop(roll.cube.moved(by), replace(roll.view, shown=np.asarray(roll.shown / np.float32(255), np.float32)))
+    seen = crop(
+        roll.cube.moved(by),
+        replace(roll.view, shown=np.asarray(roll.shown / np.float32(255), np.float32)),
+    )
     return np.rint(255 * seen).astype(np.uint8), roll.pips
 
 
 def from_all_sides(seen: Tensor) -> Tensor:
-    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise: a die shows the same."""
+    """Crops (n, 4, h, w), each eighth of them turned or mirrored otherwise: a die shows the
+    same.
+    """
     turned = [part.rot90(k, (2, 3)) for k, part in enumerate(seen.chunk(8))]
     return torch.cat([part.flip(3) if k >= 4 else part for k, part in enumerate(turned)])
 

@@ -1,4 +1,6 @@
-"""Lessons on path-traced tables: sheets, pieces and rivals, cut from the same pictures, as light is dear."""
+"""Lessons on path-traced tables: sheets, pieces and rivals, cut from the same pictures, as light is
+dear.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from vision.geometry.rectified_view import Photo
 
 THROWS = 4
 FEWEST, TRIES = 9, 6
-"""Pieces that a throw should have, and how often it is tried: light costs as much on an empty table."""
+"""Pieces that a throw should have, and how often it is tried: light costs as much on an empty
+table.
+"""
 PATHS = (10, 40)
 """Paths a pixel."""
 WIDTHS_PX = (900, 1500)
@@ -48,9 +52,18 @@ def traced_free(seed: int) -> Iterator[Traced]:
                 break
         picture = table.picture()
         light = table.stage.ambient + sum(lamp.power for lamp in table.stage.lamps)
-        paper = 0.8 * light * np.array(table.stage.sensor.exposure) * rng.uniform(0.85, 1.1) * rng.uniform(0.96, 1.04, 3)
+        paper = (
+            0.8
+            * light
+            * np.array(table.stage.sensor.exposure)
+            * rng.uniform(0.85, 1.1)
+            * rng.uniform(0.96, 1.04, 3)
+        )
         placed = [(piece.solid, POSES[pose]) for piece, pose in table.placed]
-        yield Traced((table.sheet(picture),), tuple(near_pieces(placed, Photo(picture, table.camera, table.setup), paper, rng)))
+        yield Traced(
+            (table.sheet(picture),),
+            tuple(near_pieces(placed, Photo(picture, table.camera, table.setup), paper, rng)),
+        )
 
 
 def traced_board(seed: int) -> Iterator[Traced]:
@@ -60,10 +73,14 @@ def traced_board(seed: int) -> Iterator[Traced]:
     def tracer(setup: Setup, camera: Camera) -> Tracer:
         return Tracer(setup, camera, _paths(rng))
 
-    for photo, layout, scene in photographs(BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng, tracer):
+    for photo, layout, scene in photographs(
+        BOARDS[seed % len(BOARDS)], seed, WIDTHS_PX, rng, tracer
+    ):
         placed = [(one.piece.solid, one.pose) for one in layout.placed]
         pieces = tuple(near_pieces(placed, photo, photo.paper, rng))
-        yield Traced(tuple(sheets_of(photo, layout, scene, rng)), pieces, tuple(places(photo, layout)))
+        yield Traced(
+            tuple(sheets_of(photo, layout, scene, rng)), pieces, tuple(places(photo, layout))
+        )
 
 
 def _paths(rng: np.random.Generator) -> int:

@@ -11,9 +11,11 @@ from vision.geometry.piece_pose import Hypothesis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of its being there in this pose, of
-    its size, and (c,) of the table's colours; `under` is the piece that it stands on, `rivals` what else it may be, the likeliest first.
-    `covariance` is with the doubt about what it is, `if_right` (3, 3) without; None where that is all the doubt there is."""
+    """One piece: where it is, covariance (3, 3) of (x_mm, y_mm, heading_deg), the probabilities of
+    its being there in this pose, of its size, and (c,) of the table's colours; `under` is the piece
+    that it stands on, `rivals` what else it may be, the likeliest first. `covariance` is with the
+    doubt about what it is, `if_right` (3, 3) without; None where that is all the doubt there is.
+    """
 
     guess: Hypothesis
     covariance: Array
@@ -27,8 +29,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """All pieces, those beside the board too; counters; whether a hand is over the board; places (2,) mm of what was not read;
-    of a board of tiles, which places have one; and dice that lie on the board, None where nobody looks for any."""
+    """All pieces, those beside the board too; counters; whether a hand is over the board; places
+    (2,) mm of what was not read; of a board of tiles, which places have one; and dice that lie on
+    the board, None where nobody looks for any.
+    """
 
     pieces: list[Reading]
     counters: tuple[SeenCounter, ...] = ()

@@ -13,7 +13,15 @@ from table.measured_text import shown_date, shown_mm, shown_time
 from webui.api.events import Bulletin, Streams
 from webui.api.openapi import BASE, describe
 from webui.api.routes import api
-from webui.filters import before_the_list, evidence_rows, shown_game, shown_gap, shown_verb, shown_verdict, unbroken
+from webui.filters import (
+    before_the_list,
+    evidence_rows,
+    shown_game,
+    shown_gap,
+    shown_verb,
+    shown_verdict,
+    unbroken,
+)
 from webui.i18n import speak
 from webui.interfaces import LivePort, SessionPort
 from webui.pages.correction import fix
@@ -40,11 +48,13 @@ def create_app(
     devices: Devices = dict,
     stories: Stories | None = None,
 ) -> Flask:
-    """The panel of one session, with what the referee sees at this moment; with `stories`, the pages of all sessions too.
+    """The panel of one session, with what the referee sees at this moment; with `stories`, the
+    pages of all sessions too.
 
-    `hosts` are names of this machine, beside its addresses and local names, that the panel answers to; `access` knows the
-    codes, which are fresh ones that are kept nowhere without it (`app.extensions["access"]` has them); `address` is where
-    other machines find the panel, empty where they do not; `devices` says what is connected, and what is wrong with it.
+    `hosts` are names of this machine, beside its addresses and local names, that the panel answers
+    to; `access` knows the codes, which are fresh ones that are kept nowhere without it
+    (`app.extensions["access"]` has them); `address` is where other machines find the panel, empty
+    where they do not; `devices` says what is connected, and what is wrong with it.
     `app.extensions["streams"].limit` is how many may listen at once (`webui.server` raises it).
     """
     app = bare_app(hosts)
@@ -65,8 +75,12 @@ def create_app(
     return app
 
 
-def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Access | None = None) -> Flask:
-    """The sessions of a log with no game running, behind the same doors as the panel; / is the list of them."""
+def create_later_app(
+    stories: Stories, hosts: Collection[str] = (), access: Access | None = None
+) -> Flask:
+    """The sessions of a log with no game running, behind the same doors as the panel; / is the list
+    of them.
+    """
     app = bare_app(hosts)
     guarded(app, access or Access(Codes()))
     app.register_blueprint(later(stories))
@@ -75,8 +89,14 @@ def create_later_app(stories: Stories, hosts: Collection[str] = (), access: Acce
     return app
 
 
-def guarded(app: Flask, access: Access, session: int = 0, keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None) -> Seats:
-    """Let visitors in by their codes, and only where they may go; with the seats of a session (number), none for 0.
+def guarded(
+    app: Flask,
+    access: Access,
+    session: int = 0,
+    keep: Callable[[SeatTaken | SeatFreed], object] = lambda _event: None,
+) -> Seats:
+    """Let visitors in by their codes, and only where they may go; with the seats of a session
+    (number), none for 0.
 
     `keep` writes down who takes and frees them.
     """
@@ -92,8 +112,21 @@ def bare_app(hosts: Collection[str]) -> Flask:
     app = Flask("webui")
     app.json.sort_keys = False  # type: ignore[attr-defined]  # documents keep the order they are written in
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(letter=letter, gap=shown_gap, mm=shown_mm, time=shown_time, local=shown_date, rows=evidence_rows)
-    app.jinja_env.filters.update(unbroken=unbroken, before_the_list=before_the_list, game=shown_game, verb=shown_verb, kind=shown_verdict)
+    app.jinja_env.filters.update(
+        letter=letter,
+        gap=shown_gap,
+        mm=shown_mm,
+        time=shown_time,
+        local=shown_date,
+        rows=evidence_rows,
+    )
+    app.jinja_env.filters.update(
+        unbroken=unbroken,
+        before_the_list=before_the_list,
+        game=shown_game,
+        verb=shown_verb,
+        kind=shown_verdict,
+    )
     speak(app)
     guard(app, hosts)
     describe(app)

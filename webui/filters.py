@@ -1,4 +1,6 @@
-"""What a view says in words: lengths, evidence, who does what; a unit on every number, a ± where it was measured, sensible digits."""
+"""What a view says in words: lengths, evidence, who does what; a unit on every number, a ± where it
+was measured, sensible digits.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ DOES = {
     "torch": "hands on the torch",
     "name": "names the winner",
 }
-"""What the player whose turn it is does, by the phase of a state; in others, and in games without phases, they are to move."""
+"""What the player whose turn it is does, by the phase of a state; in others, and in games without
+phases, they are to move.
+"""
 
 
 def shown_game(name: str) -> str:
@@ -79,12 +83,15 @@ def unbroken(said: str) -> str:
 def before_the_list(verdict: Mapping[str, Any]) -> str:
     """What a verdict says, without the differences between table and record: a page lists those."""
     said: str = verdict["said"]
-    return said.removesuffix(" ".join(("", *(verdict.get("evidence") or {}).get("differences", ()))))
+    return said.removesuffix(
+        " ".join(("", *(verdict.get("evidence") or {}).get("differences", ())))
+    )
 
 
 def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps, which are rows of their own, and without
-    what only programs read."""
+    """Evidence as (name, value with its unit), nested names joined by a comma; without the gaps,
+    which are rows of their own, and without what only programs read.
+    """
     for key, value in evidence.items():
         if key in ("gaps", KEY, LIKELIEST):
             continue
@@ -95,7 +102,9 @@ def evidence_rows(evidence: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             yield from evidence_rows(value, f"{words}, ")
         elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             for number, item in enumerate(value, 1):
-                yield from evidence_rows(item if isinstance(item, Mapping) else {"": item}, f"{words} {number}, ")
+                yield from evidence_rows(
+                    item if isinstance(item, Mapping) else {"": item}, f"{words} {number}, "
+                )
         else:
             yield words, f"{_value(value)} {unit}".replace(" °", "°").strip()
 

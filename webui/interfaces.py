@@ -1,4 +1,6 @@
-"""What the pages need of a session, of the referee at work, of a calibration; `referee` has it (session, loop, guides, ruler)."""
+"""What the pages need of a session, of the referee at work, of a calibration; `referee` has it
+(session, loop, guides, ruler).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from table.table_config import Setup
 
 
 class SessionPort(Protocol):
-    """Records, their fold as plain data (`referee.presentation.view_model.view`), and the one way to change anything."""
+    """Records, their fold as plain data (`referee.presentation.view_model.view`), and the one way
+    to change anything.
+    """
 
     @property
     def closed(self) -> bool: ...
@@ -37,7 +41,9 @@ class SessionPort(Protocol):
 
     def frame(self, seq: int) -> bytes | None: ...
 
-    def command(self, command: Command, allow: Callable[[Command], Command] | None = None) -> Record: ...
+    def command(
+        self, command: Command, allow: Callable[[Command], Command] | None = None
+    ) -> Record: ...
 
     def touched(self, command: Command) -> Touched: ...
 

@@ -27,9 +27,13 @@ from webui.security.client_addresses import client_of, is_this_machine
 MOST_STREAMS = 256
 """Streams at once; each is a socket, and a process has 1024 of them where nobody asked for more."""
 MOST_CONNECTIONS, MOST_OF_ONE = 512, 64
-"""Connections at once beside the streams, of all and of one address (IPv6: one /64); for more the one that waits longest is closed."""
+"""Connections at once beside the streams, of all and of one address (IPv6: one /64); for more the
+one that waits longest is closed.
+"""
 HEAD_S, BODY_S, IDLE_S = 10.0, 20.0, 60.0
-"""How long a connection may take to ask for the first time and to send the head of a request, or all of one; and to ask again."""
+"""How long a connection may take to ask for the first time and to send the head of a request, or
+all of one; and to ask again.
+"""
 STALL_S, SLOWEST_BYTES_S = 20.0, 1024
 """An answer must be taken within this time, and a second more for so many bytes that were taken."""
 MOST_HEAD_BYTES, MOST_BODY_BYTES = 32 * 1024, 64 * 1024
@@ -39,11 +43,15 @@ LOOK_S = 0.5
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
-    """Take an address for the panel before anything else is begun; raises InputError where it cannot be had."""
+    """Take an address for the panel before anything else is begun; raises InputError where it
+    cannot be had.
+    """
     try:
         if not 0 <= port <= 65535:
             raise OverflowError("ports go from 0 to 65535")
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
         return socket.create_server(address[:2], family=family)
     except (OSError, ValueError, OverflowError) as error:
         raise InputError(_why(error, host, port)) from error
@@ -51,7 +59,9 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
 
 @contextmanager
 def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) -> Iterator[None]:
-    """Serve in a thread of its own on an address from `listen`, and close it in the end; `behind_proxy` as in `serve`."""
+    """Serve in a thread of its own on an address from `listen`, and close it in the end;
+    `behind_proxy` as in `serve`.
+    """
     stopping = threading.Event()
     options = {"stopping": stopping, "behind_proxy": behind_proxy}
     thread = threading.Thread(target=serve, args=(app, listening), kwargs=options, name="panel")
@@ -64,7 +74,9 @@ def serving(app: Flask, listening: socket.socket, behind_proxy: bool = False) ->
 
 
 class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """A request that may give its connection away, once its answer is to begin: streams are told by `Fanout`, and hold no thread."""
+    """A request that may give its connection away, once its answer is to begin: streams are told by
+    `Fanout`, and hold no thread.
+    """
 
     carried = False
 
@@ -73,10 +85,14 @@ class Task(WSGITask):  # type: ignore[misc]  # waitress has no types
         return environ | {CARRY: self.carry}
 
     def carry(self, listener: Listener) -> Iterator[bytes]:
-        """The body of a stream's answer: here it has no more, and what waitress closes is not the last hold of the connection."""
+        """The body of a stream's answer: here it has no more, and what waitress closes is not the
+        last hold of the connection.
+        """
         head = self.build_response_header()
         self.wrote_header = self.carried = self.close_on_finish = True
-        self.channel.server.fanout.carry(self.channel.socket.dup(), head, self.chunked_response, listener)
+        self.channel.server.fanout.carry(
+            self.channel.socket.dup(), head, self.chunked_response, listener
+        )
         yield from ()
 
     def finish(self) -> None:
@@ -95,12 +111,16 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection, which has only so much time for each step: to ask, to send all of a request, to take the answer."""
+    """A connection, which has only so much time for each step: to ask, to send all of a request, to
+    take the answer.
+    """
 
     task_class = Task
     parser_class = Parser
 
-    def __init__(self, server: Server, sock: socket.socket, addr: Any, adj: Adjustments, map: Any = None) -> None:
+    def __init__(
+        self, server: Server, sock: socket.socket, addr: Any, adj: Adjustments, map: Any = None
+    ) -> None:
         self.client = client_of(addr[0])
         self.asked = False
         """Was a request of this connection answered before?"""
@@ -154,9 +174,11 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return accepted
 
     def _make_room(self, address: str) -> bool:
-        """Room for one more connection, by closing the one that has waited longest; False where all are at work.
+        """Room for one more connection, by closing the one that has waited longest; False where all
+        are at work.
 
-        Each address has its share; programs of this machine have not, as a proxy brings everybody's requests.
+        Each address has its share; programs of this machine have not, as a proxy brings everybody's
+        requests.
         """
         channels = list(self.active_channels.values())
         own = [channel for channel in channels if channel.client == client_of(address)]
@@ -169,7 +191,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         now_s = time.monotonic()
         for channel in list(self.active_channels.values()):
             if channel.overdue(now_s):
-                channel.handle_close()  # at once: `will_close` waits until there is room to write, which a stalled client never gives
+                # at once: `will_close` waits until there is room to write, which a stalled client
+                # never gives
+                channel.handle_close()
 
     def maintenance(self, now: float) -> None:
         """Waitress's own, by the wall clock and for idle connections only: see `tidy`."""
@@ -190,13 +214,15 @@ def serve(
     stopping: threading.Event | None = None,
     behind_proxy: bool = False,
 ) -> None:
-    """Serve the panel on an address from `listen` until the process is told to end, or `stopping` is set; then close it.
+    """Serve the panel on an address from `listen` until the process is told to end, or `stopping`
+    is set; then close it.
 
-    With `behind_proxy` a proxy on this machine is believed who asks (X-Forwarded-For) and whether by TLS (X-Forwarded-Proto);
-    nobody else is, and without it nobody at all.
+    With `behind_proxy` a proxy on this machine is believed who asks (X-Forwarded-For) and whether
+    by TLS (X-Forwarded-Proto); nobody else is, and without it nobody at all.
     """
     streams: Streams | None = app.extensions.get("streams")
-    # It warns of a queue when a page is asked for before all threads have begun; that there are enough is seen to here.
+    # It warns of a queue when a page is asked for before all threads have begun; that there are
+    # enough is seen to here.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     open_sockets: dict[int, object] = {}
     server = _server(app, open_sockets, listening, threads, behind_proxy)
@@ -222,7 +248,13 @@ def serve(
         wasyncore.close_all(open_sockets)
 
 
-def _server(app: Flask, open_sockets: dict[int, object], listening: socket.socket, threads: int, behind_proxy: bool) -> Server:
+def _server(
+    app: Flask,
+    open_sockets: dict[int, object],
+    listening: socket.socket,
+    threads: int,
+    behind_proxy: bool,
+) -> Server:
     proxy = {
         "trusted_proxy": "::1" if listening.family == socket.AF_INET6 else "127.0.0.1",
         "trusted_proxy_count": 1,
@@ -241,13 +273,30 @@ def _server(app: Flask, open_sockets: dict[int, object], listening: socket.socke
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(threads)
     place = (listening.family, listening.type, listening.proto, listening.getsockname())
-    return Server(app, map=open_sockets, _sock=listening, dispatcher=dispatcher, adj=options, bind_socket=False, sockinfo=place)
+    return Server(
+        app,
+        map=open_sockets,
+        _sock=listening,
+        dispatcher=dispatcher,
+        adj=options,
+        bind_socket=False,
+        sockinfo=place,
+    )
 
 
 def _why(error: Exception, host: str, port: int) -> str:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
-        return f"port {port} on {host} is taken by another program: choose another one with --port, such as --port {port + 1}"
+        return (
+            f"port {port} on {host} is taken by another program: choose another one with --port,"
+            f" such as --port {port + 1}"
+        )
     if number == errno.EACCES:
-        return f"port {port} needs rights that this program does not have: choose one above 1023 with --port, such as --port 8000"
-    return f"{host}, port {port}: expected an address of this machine and a free port (--host, --port): {error}"
+        return (
+            f"port {port} needs rights that this program does not have: choose one above 1023 with"
+            " --port, such as --port 8000"
+        )
+    return (
+        f"{host}, port {port}: expected an address of this machine and a free port (--host,"
+        f" --port): {error}"
+    )

@@ -1,4 +1,6 @@
-"""A verdict as one picture to send to somebody: the photograph, the board, the sentence, and what was measured."""
+"""A verdict as one picture to send to somebody: the photograph, the board, the sentence, and what
+was measured.
+"""
 
 from __future__ import annotations
 
@@ -26,30 +28,62 @@ WIDTH, EDGE, GAP = 1200.0, 40.0, 24.0
 PICTURES = 465.0
 """Height of the photograph and of the drawing."""
 SAID, SMALL, ROWS, CHIP = 32.0, 20.0, 4, 25.0
-"""Heights of the sentence and of everything else, how many distances are told, and the side of a colour's letter."""
+"""Heights of the sentence and of everything else, how many distances are told, and the side of a
+colour's letter.
+"""
 INK, QUIET, LINE, GROUND, DARK = "#12202b", "#556674", "#d5dfe6", "#e6eff5", "#c9d9e3"
 _pdfium = threading.Lock()
 """PDFium serves one thread at a time."""
 
 
-def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str] = str) -> bytes:
-    """The newest verdict of a view (`referee.presentation.view_model`) as a PNG, in the language of `say`; `jpeg` is the picture that it rests on, if one is kept."""
+def verdict_png(
+    view: Mapping[str, Any],
+    drawing: Drawing | None,
+    jpeg: bytes | None,
+    say: Callable[[str], str] = str,
+) -> bytes:
+    """The newest verdict of a view as a PNG, in the language of `say`; `jpeg` is the picture that
+    it rests on, if one is kept.
+    """
     ruled = view["verdicts"][0] if view["verdicts"] else None
-    said = _wrapped(say(ruled["said"] if ruled else "Nothing has been ruled yet."), "Helvetica-Bold", SAID, WIDTH - 2 * EDGE)
+    said = _wrapped(
+        say(ruled["said"] if ruled else "Nothing has been ruled yet."),
+        "Helvetica-Bold",
+        SAID,
+        WIDTH - 2 * EDGE,
+    )
     rows = _measured(view, say)
-    height = EDGE + 44 + PICTURES + GAP + SMALL * 2 + len(said) * SAID * 1.25 + (len(rows) + 2) * SMALL * 1.45 + EDGE
+    height = (
+        EDGE
+        + 44
+        + PICTURES
+        + GAP
+        + SMALL * 2
+        + len(said) * SAID * 1.25
+        + (len(rows) + 2) * SMALL * 1.45
+        + EDGE
+    )
     packed = io.BytesIO()
     canvas = Canvas(packed, pagesize=(WIDTH, height), pageCompression=0)
     y = height - EDGE - 22
     _text(canvas, EDGE, y, "Rinkside", "Helvetica-Bold", 24)
-    begun = f"{shown_game(view['game'])}, game {view['game_number']}, session {view['session']}" + (" - simulated table" * view["simulated"])
+    begun = f"{shown_game(view['game'])}, game {view['game_number']}, session {view['session']}" + (
+        " - simulated table" * view["simulated"]
+    )
     canvas.setFillColor(QUIET)
     _text(canvas, WIDTH - EDGE, y, say(begun), "Helvetica", SMALL, right=True)
     y -= 22 + PICTURES
     _pictures(canvas, y, drawing, jpeg, say)
     y -= GAP + SMALL
     if ruled:
-        _text(canvas, EDGE, y, f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled['at_ms']))}", "Helvetica-Bold", SMALL * 0.85)
+        _text(
+            canvas,
+            EDGE,
+            y,
+            f"{say(shown_verdict(ruled)).upper()}   {say(shown_time(ruled['at_ms']))}",
+            "Helvetica-Bold",
+            SMALL * 0.85,
+        )
     canvas.setFillColor(INK)
     for line in said:
         y -= SAID * 1.25
@@ -62,29 +96,46 @@ def verdict_png(view: Mapping[str, Any], drawing: Drawing | None, jpeg: bytes | 
         _text(canvas, EDGE + 34, y, words, "Helvetica", SMALL)
     if ruled and ruled["rests_on"]:
         canvas.setFillColor(QUIET)
-        _text(canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled['rests_on']}"), "Helvetica", SMALL)
+        _text(
+            canvas, EDGE, y - SMALL * 1.6, say(f"Rests on: {ruled['rests_on']}"), "Helvetica", SMALL
+        )
     canvas.save()
     return _png(packed.getvalue())
 
 
 def _measured(view: Mapping[str, Any], say: Callable[[str], str]) -> list[tuple[str, str]]:
     """Colours and words of the distances next to the target."""
-    return [(row["colour"], f"{say(row['colour'])} {say(row['size'])}: {say(shown_gap(row))}") for row in view["ranking"][:ROWS]]
+    return [
+        (row["colour"], f"{say(row['colour'])} {say(row['size'])}: {say(shown_gap(row))}")
+        for row in view["ranking"][:ROWS]
+    ]
 
 
-def _pictures(canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str]) -> None:
+def _pictures(
+    canvas: Canvas, y: float, drawing: Drawing | None, jpeg: bytes | None, say: Callable[[str], str]
+) -> None:
     """Photograph and drawing beside each other, from y up; one alone has all the width."""
     room = WIDTH - 2 * EDGE
     halves = [room * 0.56 - GAP / 2, room * 0.44 - GAP / 2] if jpeg and drawing else [room, room]
     if jpeg:
         image = ImageReader(io.BytesIO(jpeg))
-        canvas.drawImage(image, EDGE, y, halves[0], PICTURES, preserveAspectRatio=True, anchor="nw" if drawing else "n")
+        canvas.drawImage(
+            image,
+            EDGE,
+            y,
+            halves[0],
+            PICTURES,
+            preserveAspectRatio=True,
+            anchor="nw" if drawing else "n",
+        )
     if drawing:
         canvas.saveState()
         _, _, width, height = drawing.view_box
         scale = min(halves[1] / width, PICTURES / height)
         left = WIDTH - EDGE - halves[1] + (halves[1] - scale * width) / 2
-        canvas.translate(left - scale * drawing.view_box[0], y + PICTURES + scale * drawing.view_box[1])
+        canvas.translate(
+            left - scale * drawing.view_box[0], y + PICTURES + scale * drawing.view_box[1]
+        )
         canvas.scale(scale, -scale)
         room_for_it = canvas.beginPath()
         room_for_it.rect(*drawing.view_box)
@@ -115,7 +166,13 @@ def _board(canvas: Canvas, drawing: Drawing, px: float, say: Callable[[str], str
     for piece in drawing.pieces:
         _polygon(canvas, piece.outline, paint(piece.colour)[0], INK)
         for face in piece.faces:
-            _polygon(canvas, face.points, "#ffffff" if face.shade > 0 else "#000000", INK, min(1.0, abs(face.shade)))
+            _polygon(
+                canvas,
+                face.points,
+                "#ffffff" if face.shade > 0 else "#000000",
+                INK,
+                min(1.0, abs(face.shade)),
+            )
     for mark in drawing.trace:
         _mark(canvas, mark, px)
     for label in drawing.labels:
@@ -173,15 +230,26 @@ def _chip(canvas: Canvas, x: float, y: float, colour: str) -> None:
     canvas.drawCentredString(x + CHIP / 2, y + 7, letter(colour))
 
 
-def _text(canvas: Canvas, x: float, y: float, text: str, font: str, size: float, right: bool = False) -> None:
+def _text(
+    canvas: Canvas, x: float, y: float, text: str, font: str, size: float, right: bool = False
+) -> None:
     """One line; characters that the font has not are written `?`."""
     canvas.setFont(font, size)
-    (canvas.drawRightString if right else canvas.drawString)(x, y, text.encode("cp1252", "replace").decode("cp1252"))
+    (canvas.drawRightString if right else canvas.drawString)(
+        x, y, text.encode("cp1252", "replace").decode("cp1252")
+    )
 
 
 def _wrapped(text: str, font: str, size: float, width: float) -> list[str]:
     """Lines that fit; a number stays with its unit."""
-    return list(_lines(re.sub(r" (±|mm)", "\u00a0\\1", text).replace("± ", "±\u00a0").split(" "), font, size, width))
+    return list(
+        _lines(
+            re.sub(r" (±|mm)", "\u00a0\\1", text).replace("± ", "±\u00a0").split(" "),
+            font,
+            size,
+            width,
+        )
+    )
 
 
 def _lines(words: list[str], font: str, size: float, width: float) -> Iterator[str]:
@@ -197,7 +265,9 @@ def _lines(words: list[str], font: str, size: float, width: float) -> Iterator[s
 
 
 def _png(pdf: bytes) -> bytes:
-    from pypdfium2 import PdfDocument  # loads a library of 7 MB, which only sharing and printing need
+    from pypdfium2 import (
+        PdfDocument,
+    )  # loads a library of 7 MB, which only sharing and printing need
 
     with _pdfium:
         document = PdfDocument(pdf)

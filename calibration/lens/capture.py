@@ -1,4 +1,6 @@
-"""The target of a lens held before a live camera: a view is taken whenever it is held still; a screen shows where to hold it next."""
+"""The target of a lens held before a live camera: a view is taken whenever it is held still; a
+screen shows where to hold it next.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Screen(Protocol):
 
 
 class Terminal:
-    """Guidance in a terminal: a line that changes with every frame, and what is to stay.  To be entered before it is shown anything."""
+    """Guidance in a terminal: a line that changes with every frame, and what is to stay.  To be
+    entered before it is shown anything.
+    """
 
     ended = False
 
@@ -54,7 +58,12 @@ class Terminal:
         self._status.start()
         return self
 
-    def __exit__(self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
         self._status.stop()
 
     def show(self, frame: Frame, seen: Found | NotFound, guidance: Guidance) -> None:  # noqa: ARG002 - a terminal has no pictures
@@ -79,17 +88,20 @@ def take_views(
     keep: Path | None = None,
     pause: Callable[[float], object] = time.sleep,
 ) -> Views:
-    """Views until there is enough, the camera ends, or people want no more; `first_lens` gives an estimate for their size, `keep` is a folder
-    for what is taken.
+    """Views until there is enough, the camera ends, or people want no more; `first_lens` gives an
+    estimate for their size, `keep` is a folder for what is taken.
 
-    Raises InputError where that is too little for a lens, the camera does not come back, or changes its focus or the size of its pictures.
+    Raises InputError where that is too little for a lens, the camera does not come back, or changes
+    its focus or the size of its pictures.
     """
     guidance: Guidance | None = None
     focus_dpt = None
     while not screen.ended and (frame := _next_frame(camera, pause)):
         height, width = frame.image.shape[:2]
         if guidance is None:
-            guidance = begin(target, (width, height), first_lens((width, height)) if first_lens else None)
+            guidance = begin(
+                target, (width, height), first_lens((width, height)) if first_lens else None
+            )
         _check_size(camera.name, frame.image, guidance.lens)
         seen = target.find(np.asarray(cv2.cvtColor(frame.image, cv2.COLOR_RGB2GRAY), np.uint8))
         guidance = guidance.after(seen, frame.at_ms)
@@ -110,12 +122,19 @@ def where_next(guidance: Guidance) -> str:
     """Where to hold the target next, or that there is enough."""
     if guidance.enough:
         return "That is enough."
-    return f"Hold the target {guidance.next_place.said if guidance.next_place else 'wherever it has not been yet'}."
+    return (
+        "Hold the target"
+        f" {guidance.next_place.said if guidance.next_place else 'wherever it has not been yet'}."
+    )
 
 
 def asks(guidance: Guidance) -> str:
     """What is wanted, and where to hold the target next; or that there is enough."""
-    return where_next(guidance) if guidance.enough else f"Still wanted: {'; '.join(guidance.lacking)}.\n{where_next(guidance)}"
+    return (
+        where_next(guidance)
+        if guidance.enough
+        else f"Still wanted: {'; '.join(guidance.lacking)}.\n{where_next(guidance)}"
+    )
 
 
 def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame | None:
@@ -128,7 +147,9 @@ def _next_frame(camera: CameraPort, pause: Callable[[float], object]) -> Frame |
     try:
         return camera.read()
     except CameraLost as error:
-        raise InputError(f"{camera.name}: expected a picture, but the camera does not come back: {error}") from error
+        raise InputError(
+            f"{camera.name}: expected a picture, but the camera does not come back: {error}"
+        ) from error
 
 
 def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> float | None:
@@ -136,7 +157,10 @@ def _same_focus(name: str, before_dpt: float | None, now_dpt: float | None) -> f
     if before_dpt is None or now_dpt is None:
         return now_dpt if before_dpt is None else before_dpt
     if abs(now_dpt - before_dpt) > FOCUS_STEP_DPT:
-        raise InputError(f"{name}: expected a focus that stays at {before_dpt:.2f} dioptres, got {now_dpt:.2f}; lock the camera's focus")
+        raise InputError(
+            f"{name}: expected a focus that stays at {before_dpt:.2f} dioptres, got {now_dpt:.2f};"
+            " lock the camera's focus"
+        )
     return before_dpt
 
 
@@ -144,4 +168,7 @@ def _check_size(name: str, image: Image, lens: Lens) -> None:
     height, width = image.shape[:2]
     if (width, height) != (lens.width, lens.height):
         expected = f"{lens.width} x {lens.height} px"
-        raise InputError(f"{name}: expected pictures of {expected} as the first one, got {width} x {height} px; a lens is calibrated for one size")
+        raise InputError(
+            f"{name}: expected pictures of {expected} as the first one, got {width} x {height} px;"
+            " a lens is calibrated for one size"
+        )

@@ -39,7 +39,9 @@ class LeftOutRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of each free parameter."""
+    """A lens; `camera` is what `table.json` wants to have, `sigma` the uncertainty (1 sigma) of
+    each free parameter.
+    """
 
     format: Literal["rinkside-lens/1"] = FORMAT
     camera: Lens
@@ -58,9 +60,15 @@ class LensFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: float) -> LensFile:
     """All that is known of a lens that was calibrated from what was given."""
     views = tuple(judged.view for judged in calibrated.views)
-    covered = cells_of(np.concatenate([view.pixels for view in views]), calibrated.lens.width, calibrated.lens.height)
+    covered = cells_of(
+        np.concatenate([view.pixels for view in views]),
+        calibrated.lens.width,
+        calibrated.lens.height,
+    )
     return LensFile(
-        camera=msgspec.structs.replace(calibrated.lens, focus_dpt=given.focus_dpt, covariance=rows_of(calibrated.covariance)),
+        camera=msgspec.structs.replace(
+            calibrated.lens, focus_dpt=given.focus_dpt, covariance=rows_of(calibrated.covariance)
+        ),
         model=calibrated.model,
         sigma=calibrated.sigma,
         rms_px=calibrated.rms_px,
@@ -80,7 +88,8 @@ def lens_file(calibrated: Calibrated, given: Views, target: str, square_mm: floa
             for judged in calibrated.views
         ),
         left_out=tuple(
-            LeftOutRow(name=out.name, reason=out.said) for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
+            LeftOutRow(name=out.name, reason=out.said)
+            for out in sorted((*given.left_out, *calibrated.left_out), key=lambda out: out.name)
         ),
         advice=advice(calibrated, covered),
     )
@@ -91,12 +100,19 @@ def advice(calibrated: Calibrated, covered: NDArray[np.bool_]) -> tuple[str, ...
     said = []
     if covered.mean() < WELL_COVERED:
         bare = ", ".join(parts_without(covered))
-        said.append(f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it also at the {bare}.")
+        said.append(
+            f"The corners of the target cover {100 * covered.mean():.0f} % of the picture; hold it"
+            f" also at the {bare}."
+        )
     views = [judged.view for judged in calibrated.views]
     strong = sum(convergence(view) > 1.25 for view in views)
     if strong < len(views) // 4:
-        said.append("Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of them.")
-    upright = sum(float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views)
+        said.append(
+            "Few views are tilted strongly; tilt the target by 30 to 45 degrees in more of them."
+        )
+    upright = sum(
+        float(np.ptp(view.pixels[:, 1])) > float(np.ptp(view.pixels[:, 0])) for view in views
+    )
     if upright in (0, len(views)):
         said.append("All views hold the target the same way round; turn it by a quarter in some.")
     return tuple(said)
@@ -108,14 +124,18 @@ def load_lens(path: Path) -> LensFile:
 
 
 def save_lens(file: LensFile, path: Path) -> Path | None:
-    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is returned."""
+    """Write a lens, whole or not at all; what was there before is kept beside it, and its path is
+    returned.
+    """
     kept = keep_last(path)
     write_whole(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
     return kept
 
 
 def keep_last(path: Path) -> Path | None:
-    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there is none yet."""
+    """Copy a file that is going to be replaced to PATH.bak, whole or not at all; None where there
+    is none yet.
+    """
     if not path.exists():
         return None
     kept = path.with_name(f"{path.name}.bak")

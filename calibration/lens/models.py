@@ -1,7 +1,8 @@
-"""One model of lens fitted to views: all corners of all views in one adjustment, every view's pose unknown too.
+"""One model of lens fitted to views: all corners of all views in one adjustment, every view's pose
+unknown too.
 
-OpenCV finds the minimum for its pinhole models.  Its own for fisheye lenses gives up on good views now and then, so that
-one is found here, by the same least squares.
+OpenCV finds the minimum for its pinhole models.  Its own for fisheye lenses gives up on good views
+now and then, so that one is found here, by the same least squares.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ FISHEYE = ("fx", "fy", "cx", "cy", "k1", "k2", "k3", "k4")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Its free parameters, how many numbers of distortion are written, and OpenCV's flags; None: a fisheye lens."""
+    """Its free parameters, how many numbers of distortion are written, and OpenCV's flags; None: a
+    fisheye lens.
+    """
 
     parameters: tuple[str, ...]
     coefficients: int
@@ -49,7 +52,9 @@ FISHEYE_FOCALS = (0.4, 0.55, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """A lens, the pose of every view before it, and how far each view's corners are from where it puts them, (n, 2) px."""
+    """A lens, the pose of every view before it, and how far each view's corners are from where it
+    puts them, (n, 2) px.
+    """
 
     lens: Lens
     model: str
@@ -66,15 +71,27 @@ def solve(views: tuple[View, ...], size_px: tuple[int, int], model: str) -> Solv
     targets = [_points(view).astype(np.float32) for view in views]
     pixels = [view.pixels.astype(np.float32).reshape(-1, 1, 2) for view in views]
     criteria = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, STEPS, 1e-12)
-    _, matrix, distortion, turns, shifts = cv2.calibrateCamera(targets, pixels, size_px, np.eye(3), np.zeros(5), flags=flags, criteria=criteria)
+    _, matrix, distortion, turns, shifts = cv2.calibrateCamera(
+        targets, pixels, size_px, np.eye(3), np.zeros(5), flags=flags, criteria=criteria
+    )
     found = np.asarray(matrix, float)
-    numbers = np.concatenate([[found[0, 0], found[1, 1], found[0, 2], found[1, 2]], np.asarray(distortion, float).reshape(-1)])
-    poses = tuple((np.asarray(turn, float).reshape(3), np.asarray(shift, float).reshape(3)) for turn, shift in zip(turns, shifts, strict=True))
+    numbers = np.concatenate(
+        [
+            [found[0, 0], found[1, 1], found[0, 2], found[1, 2]],
+            np.asarray(distortion, float).reshape(-1),
+        ]
+    )
+    poses = tuple(
+        (np.asarray(turn, float).reshape(3), np.asarray(shift, float).reshape(3))
+        for turn, shift in zip(turns, shifts, strict=True)
+    )
     return _solved(views, lens_of(numbers, size_px, model), model, poses)
 
 
 def refine(views: tuple[View, ...], start: Solved) -> Solved:
-    """The minimum near a start, by Levenberg and Marquardt's steps; poses are eliminated view by view (Schur complement)."""
+    """The minimum near a start, by Levenberg and Marquardt's steps; poses are eliminated view by
+    view (Schur complement).
+    """
     best, damping = start, 1e-4
     numbers = _numbers(best)
     size_px = start.lens.width, start.lens.height
@@ -91,7 +108,10 @@ def refine(views: tuple[View, ...], start: Solved) -> Solved:
         normal += damping * np.diag(np.diag(normal))
         change = np.linalg.solve(normal, right)
         turned = [np.linalg.solve(own, towards - mixed @ change) for own, mixed, towards in parts]
-        poses = tuple((pose[0] + step[:3], pose[1] + step[3:]) for pose, step in zip(best.poses, turned, strict=True))
+        poses = tuple(
+            (pose[0] + step[:3], pose[1] + step[3:])
+            for pose, step in zip(best.poses, turned, strict=True)
+        )
         tried = _solved(views, lens_of(numbers + change, size_px, start.model), start.model, poses)
         gain = 1 - _squares(tried) / _squares(best)
         if gain > 0:
@@ -120,13 +140,20 @@ def placed(views: tuple[View, ...], lens: Lens, model: str) -> Solved:
 
 
 def information(views: tuple[View, ...], solved: Solved) -> Array:
-    """What corners that are sure to 1 px tell of the free parameters, (p, p), poses being unknown: the inverse of their covariance."""
+    """What corners that are sure to 1 px tell of the free parameters, (p, p), poses being unknown:
+    the inverse of their covariance.
+    """
     count = len(MODELS[solved.model].parameters)
-    return sum((told(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)), np.zeros((count, count)))
+    return sum(
+        (told(by_pose, by_lens) for by_pose, by_lens, _ in _linear(views, solved)),
+        np.zeros((count, count)),
+    )
 
 
 def told(by_pose: Array, by_lens: Array) -> Array:
-    """What one view tells of a lens, (p, p), from derivatives (2 n, 6) by its pose and (2 n, p) by the lens."""
+    """What one view tells of a lens, (p, p), from derivatives (2 n, 6) by its pose and (2 n, p) by
+    the lens.
+    """
     free = by_lens - by_pose @ np.linalg.lstsq(by_pose, by_lens, rcond=None)[0]
     return np.asarray(free.T @ free)
 
@@ -139,9 +166,13 @@ def noise_px2(solved: Solved) -> float:
 
 
 def inverse(normal: Array) -> Array:
-    """Of a symmetric matrix whose rows have units of their own; what nothing is known of comes out large, not as an error."""
+    """Of a symmetric matrix whose rows have units of their own; what nothing is known of comes out
+    large, not as an error.
+    """
     scale = 1 / np.sqrt(np.diag(normal))
-    return np.asarray(np.linalg.pinv(normal * np.outer(scale, scale), hermitian=True) * np.outer(scale, scale))
+    return np.asarray(
+        np.linalg.pinv(normal * np.outer(scale, scale), hermitian=True) * np.outer(scale, scale)
+    )
 
 
 def lens_of(numbers: Array, size_px: tuple[int, int], model: str) -> Lens:
@@ -172,16 +203,25 @@ def _numbers(solved: Solved) -> Array:
 
 def _plain_fisheye(share: float, size_px: tuple[int, int]) -> Lens:
     width, height = size_px
-    return lens_of(np.array([share * width, share * width, width / 2 - 0.5, height / 2 - 0.5]), size_px, "fisheye")
+    return lens_of(
+        np.array([share * width, share * width, width / 2 - 0.5, height / 2 - 0.5]),
+        size_px,
+        "fisheye",
+    )
 
 
 def _solved(views: tuple[View, ...], lens: Lens, model: str, poses: tuple[Pose, ...]) -> Solved:
-    residuals = tuple(project_posed(_points(view), pose, lens)[0] - view.pixels for view, pose in zip(views, poses, strict=True))
+    residuals = tuple(
+        project_posed(_points(view), pose, lens)[0] - view.pixels
+        for view, pose in zip(views, poses, strict=True)
+    )
     return Solved(lens, model, poses, residuals)
 
 
 def _linear(views: tuple[View, ...], solved: Solved) -> Iterator[tuple[Array, Array, Array]]:
-    """For each view: derivatives (2 n, 6) by its pose and (2 n, p) by the lens, and how far corners are from there, (2 n,)."""
+    """For each view: derivatives (2 n, 6) by its pose and (2 n, p) by the lens, and how far corners
+    are from there, (2 n,).
+    """
     count = len(MODELS[solved.model].parameters)
     for view, pose in zip(views, solved.poses, strict=True):
         there, derivatives = project_posed(_points(view), pose, solved.lens)

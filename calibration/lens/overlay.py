@@ -1,4 +1,6 @@
-"""Guidance drawn on a frame, and the coverage of a calibration as a picture: for any screen, with no words of their own on the frame."""
+"""Guidance drawn on a frame, and the coverage of a calibration as a picture: for any screen, with
+no words of their own on the frame.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from vision.annotate.text import letter_mask
 from vision.cameras.frame import Image
 
 COVERED, NEXT, SEEN, TAKEN = (70, 200, 110), (255, 190, 60), (255, 255, 255), (150, 220, 175)
-"""R-G-B of cells that corners were in, of the place asked for, of the target as it is seen, and as it was taken."""
+"""R-G-B of cells that corners were in, of the place asked for, of the target as it is seen, and as
+it was taken.
+"""
 CASING, GROUND = (16, 18, 24), (34, 37, 44)
 STRAY = (255, 110, 80)
 """Corners that are farther off than STRAY_TIMES the root mean square."""
@@ -27,9 +31,11 @@ SUBPIXEL_BITS = 4
 
 
 def draw_guidance(image: Image, guidance: Guidance, seen: Found | None = None) -> Image:
-    """A copy of a frame (h, w, 3): cells that corners were in, the target's next place as an outline, and where it is now.
+    """A copy of a frame (h, w, 3): cells that corners were in, the target's next place as an
+    outline, and where it is now.
 
-    The thick side with a ball at its end is the target's own first row and corner: markers 0, 1, 2 ... of a ChArUco target lie along it.
+    The thick side with a ball at its end is the target's own first row and corner: markers 0, 1, 2
+    ... of a ChArUco target lie along it.
     """
     drawn = _tinted(image, guidance.covered)
     line = max(1, round(LINE_SHARE * image.shape[1]))
@@ -41,13 +47,23 @@ def draw_guidance(image: Image, guidance: Guidance, seen: Found | None = None) -
     if guidance.next_place and not guidance.enough:
         corners = guidance.next_place.outline_px
         _outline(drawn, corners, NEXT, 2 * line, cased=True)
-        cv2.line(drawn, _fixed(corners[0]), _fixed(corners[1]), NEXT, 5 * line, cv2.LINE_AA, SUBPIXEL_BITS)
+        cv2.line(
+            drawn,
+            _fixed(corners[0]),
+            _fixed(corners[1]),
+            NEXT,
+            5 * line,
+            cv2.LINE_AA,
+            SUBPIXEL_BITS,
+        )
         _dot(drawn, corners[0], 6 * line, NEXT)
     return drawn
 
 
 def coverage_picture(calibrated: Calibrated) -> Image:
-    """All corners of all views where they were seen, on a plain ground of the picture's size, those that fit badly in red."""
+    """All corners of all views where they were seen, on a plain ground of the picture's size, those
+    that fit badly in red.
+    """
     lens = calibrated.lens
     pixels = np.concatenate([judged.view.pixels for judged in calibrated.views])
     off = np.concatenate([np.hypot(*judged.residual_px.T) for judged in calibrated.views])
@@ -60,10 +76,16 @@ def coverage_picture(calibrated: Calibrated) -> Image:
     for at in pixels[stray]:
         _dot(drawn, at, 2 * radius, STRAY)
     fit = f"RMS {calibrated.rms_px:.2f} px, red: more than {STRAY_TIMES:g} times that"
-    words = f"{len(calibrated.views)} views, corners in {100 * covered.mean():.0f} % of the cells, {fit}"
+    words = (
+        f"{len(calibrated.views)} views, corners in {100 * covered.mean():.0f} % of the cells,"
+        f" {fit}"
+    )
     ink = letter_mask(words, lens.height / 45)[..., None]
     top, left = lens.height // 60, lens.width // 80
-    box = (slice(top, min(top + ink.shape[0], lens.height)), slice(left, min(left + ink.shape[1], lens.width)))
+    box = (
+        slice(top, min(top + ink.shape[0], lens.height)),
+        slice(left, min(left + ink.shape[1], lens.width)),
+    )
     ink = ink[: box[0].stop - top, : box[1].stop - left]
     drawn[box] = np.rint(drawn[box] + ink * (np.array(SEEN) - drawn[box])).astype(np.uint8)
     return drawn
@@ -73,17 +95,30 @@ def _tinted(image: Image, covered: NDArray[np.bool_]) -> Image:
     """A copy with the cells that are covered in colour, and lines between cells."""
     height, width = image.shape[:2]
     columns, rows = CELLS
-    share = TINT * np.kron(covered, np.ones((-(-height // rows), -(-width // columns))))[:height, :width, None]
+    share = (
+        TINT
+        * np.kron(covered, np.ones((-(-height // rows), -(-width // columns))))[
+            :height, :width, None
+        ]
+    )
     drawn = np.rint(image + share * (np.array(COVERED) - image)).astype(np.uint8)
     thin = max(1, round(LINE_SHARE * width / 3))
     for column in range(1, columns):
-        cv2.line(drawn, (column * width // columns, 0), (column * width // columns, height), COVERED, thin)
+        cv2.line(
+            drawn,
+            (column * width // columns, 0),
+            (column * width // columns, height),
+            COVERED,
+            thin,
+        )
     for row in range(1, rows):
         cv2.line(drawn, (0, row * height // rows), (width, row * height // rows), COVERED, thin)
     return drawn
 
 
-def _outline(drawn: Image, corners: Array, rgb: tuple[int, int, int], width: int, cased: bool) -> None:
+def _outline(
+    drawn: Image, corners: Array, rgb: tuple[int, int, int], width: int, cased: bool
+) -> None:
     points = np.array([_fixed(at) for at in corners], np.int32).reshape(-1, 1, 2)
     if cased:
         cv2.polylines(drawn, [points], True, CASING, 2 * width, cv2.LINE_AA, SUBPIXEL_BITS)

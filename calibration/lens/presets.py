@@ -1,4 +1,6 @@
-"""First estimates of common cameras' lenses, from what their maker publishes (lenses.toml): good enough to begin with, and said to be no more."""
+"""First estimates of common cameras' lenses, from what their maker publishes (lenses.toml): good
+enough to begin with, and said to be no more.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ SQUARE_SHARE = 0.001
 
 
 class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A camera as it is sold.  `modes` are sizes of pictures and how many pixels of the sensor make one of theirs, across and down."""
+    """A camera as it is sold.  `modes` are sizes of pictures and how many pixels of the sensor make
+    one of theirs, across and down.
+    """
 
     title: str
     pixel_um: float
@@ -37,9 +41,11 @@ class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     distortion_sigma: tuple[float, float, float, float] = (0.08, 0.1, 0.001, 0.001)
 
     def lens(self, size_px: tuple[int, int]) -> Lens | None:
-        """The lens for pictures of (width, height); None where it is not known which part of the sensor they show.
+        """The lens for pictures of (width, height); None where it is not known which part of the
+        sensor they show.
 
-        That is known of its modes, and of sizes in the sensor's own proportions, which are taken to be the whole of it made smaller.
+        That is known of its modes, and of sizes in the sensor's own proportions, which are taken to
+        be the whole of it made smaller.
         """
         width, height = size_px
         whole = width * self.size_px[1] == height * self.size_px[0] and width <= self.size_px[0]
@@ -47,7 +53,15 @@ class KnownLens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if pixels is None:
             return None
         focal = 1000 * self.focal_mm / self.pixel_um / pixels
-        sigma = np.array([SQUARE_SHARE * focal, SQUARE_SHARE * focal, MIDDLE_SHARE * width, MIDDLE_SHARE * width, *self.distortion_sigma])
+        sigma = np.array(
+            [
+                SQUARE_SHARE * focal,
+                SQUARE_SHARE * focal,
+                MIDDLE_SHARE * width,
+                MIDDLE_SHARE * width,
+                *self.distortion_sigma,
+            ]
+        )
         covariance = np.diag(sigma**2)
         covariance[:2, :2] += (self.focal_sigma_share * focal) ** 2
         return Lens(
@@ -69,26 +83,44 @@ def known_lenses() -> dict[str, KnownLens]:
 
 
 def known_lens(name: str, size_px: tuple[int, int]) -> Lens:
-    """The first estimate for a camera's pictures of (width, height); raises InputError for a camera or a size that is not known."""
+    """The first estimate for a camera's pictures of (width, height); raises InputError for a camera
+    or a size that is not known.
+    """
     if (known := known_lenses().get(name)) is None:
-        raise InputError(f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got {quoted(name)}")
+        raise InputError(
+            f"--lens: expected the name of a camera ({', '.join(known_lenses())}), got"
+            f" {quoted(name)}"
+        )
     if (lens := known.lens(size_px)) is None:
         sizes = ", ".join([f"{known.size_px[0]}x{known.size_px[1]} and the like", *known.modes])
-        raise InputError(f"--size: expected a size of {known.title} ({sizes}), got {size_px[0]}x{size_px[1]}; calibrate the lens for it")
+        raise InputError(
+            f"--size: expected a size of {known.title} ({sizes}), got {size_px[0]}x{size_px[1]};"
+            " calibrate the lens for it"
+        )
     return lens
 
 
 def lens_for(said: str, size: str | None) -> Lens:
-    """The lens that a person means: a `lens.json`, or the name of a camera and a size such as `2304x1296`; raises InputError."""
+    """The lens that a person means: a `lens.json`, or the name of a camera and a size such as
+    `2304x1296`; raises InputError.
+    """
     path = Path(said)
     if path.suffix == ".json" or path.exists():
         if size is not None:
-            raise InputError(f"--size: expected with the name of a camera only; {path.name} has its own")
+            raise InputError(
+                f"--size: expected with the name of a camera only; {path.name} has its own"
+            )
         return load_lens(path).camera
     if said not in known_lenses():
-        raise InputError(f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got {quoted(said)}")
+        raise InputError(
+            f"--lens: expected a lens.json, or one of {', '.join(known_lenses())}, got"
+            f" {quoted(said)}"
+        )
     numbers = re.fullmatch(r"([1-9]\d{1,4})x([1-9]\d{1,4})", size or "")
     if not numbers:
         usual = next(iter(known_lenses()[said].modes))
-        raise InputError(f"--size: expected the size of the camera's pictures, such as {usual}, got {size or 'none'}")
+        raise InputError(
+            f"--size: expected the size of the camera's pictures, such as {usual}, got"
+            f" {size or 'none'}"
+        )
     return known_lens(said, (int(numbers[1]), int(numbers[2])))

@@ -1,4 +1,6 @@
-"""Photographs of the target as views to calibrate by: those that help, and those that are left out, each with its reason."""
+"""Photographs of the target as views to calibrate by: those that help, and those that are left out,
+each with its reason.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the camera was focused, if it told."""
+    """Views of one size, (width, height) px, in the order of their names; `focus_dpt` is where the
+    camera was focused, if it told.
+    """
 
     size_px: tuple[int, int]
     views: tuple[View, ...]
@@ -58,12 +62,21 @@ class Views:
 
 
 def read_views(folder: Path, target: Target) -> Views:
-    """All photographs in a folder; raises InputError where fewer than LEAST_VIEWS of them can be used, saying why."""
+    """All photographs in a folder; raises InputError where fewer than LEAST_VIEWS of them can be
+    used, saying why.
+    """
     if not folder.is_dir():
         raise InputError(f"--from: expected a folder of photographs, got {folder}")
-    paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    ]
     if len(paths) < LEAST_VIEWS:
-        raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got {len(paths)}")
+        raise InputError(
+            f"{folder}: expected {LEAST_VIEWS} photographs of the target or more (JPEG or PNG), got"
+            f" {len(paths)}"
+        )
     left_out: list[LeftOut] = []
     sizes: dict[Path, tuple[int, int]] = {}
     for path in paths:
@@ -96,16 +109,28 @@ def _usual_size(sizes: Collection[tuple[int, int]], folder: Path) -> tuple[int, 
         raise InputError(f"{folder}: expected photographs that can be read, got none")
     (size, count), *others = Counter(sizes).most_common()
     if others and count < LEAST_VIEWS:
-        listed = ", ".join(f"{number} of {width} x {height} px" for (width, height), number in [(size, count), *others[:9]])
-        raise InputError(f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a lens is calibrated for one size")
+        listed = ", ".join(
+            f"{number} of {width} x {height} px"
+            for (width, height), number in [(size, count), *others[:9]]
+        )
+        raise InputError(
+            f"{folder}: expected {LEAST_VIEWS} photographs of one size or more, got {listed}; a"
+            " lens is calibrated for one size"
+        )
     return size
 
 
-def _view(path: Path, own: tuple[int, int], size: tuple[int, int], target: Target, others: list[View]) -> View | LeftOut:
+def _view(
+    path: Path, own: tuple[int, int], size: tuple[int, int], target: Target, others: list[View]
+) -> View | LeftOut:
     """A photograph as a view; raises InputError for one that is damaged."""
     name = path.name
     if own != size:
-        return LeftOut(name, "it is of another size", f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px")
+        return LeftOut(
+            name,
+            "it is of another size",
+            f"{own[0]} x {own[1]} px, most are {size[0]} x {size[1]} px",
+        )
     grey = np.asarray(cv2.cvtColor(read_image(path).image, cv2.COLOR_RGB2GRAY), np.uint8)
     match target.find(grey):
         case NotFound(reason, detail):
@@ -115,41 +140,74 @@ def _view(path: Path, own: tuple[int, int], size: tuple[int, int], target: Targe
 
 
 def usable_view(name: str, found: Found, others: Sequence[View], same_px: float) -> View | LeftOut:
-    """A target that was found as a view, unless it is blurred or its corners are less than `same_px` from those of another."""
+    """A target that was found as a view, unless it is blurred or its corners are less than
+    `same_px` from those of another.
+    """
     if found.blur_px > MOST_BLUR_PX:
-        detail = f"edges are {beside(found.blur_px, MOST_BLUR_PX, 1)} px wide, at most {MOST_BLUR_PX:g} are of use; hold still, focus, add light"
+        detail = (
+            f"edges are {beside(found.blur_px, MOST_BLUR_PX, 1)} px wide, at most {MOST_BLUR_PX:g}"
+            " are of use; hold still, focus, add light"
+        )
         return LeftOut(name, "it is blurred", detail)
     view = View(name, found.target_mm, found.pixels)
     same = next((other.name for other in others if apart_px(view, other) < same_px), None)
-    return LeftOut(name, "it shows the same as another", f"as {same}; move or tilt the target between photographs") if same else view
+    return (
+        LeftOut(
+            name,
+            "it shows the same as another",
+            f"as {same}; move or tilt the target between photographs",
+        )
+        if same
+        else view
+    )
 
 
 def apart_px(one: View, other: View) -> float:
-    """How far the corners that two views share lie apart, in the mean; infinite where they share too few."""
-    places = {tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)}
-    shared = [(places[tuple(at)], pixel) for at, pixel in zip(other.target_mm.tolist(), other.pixels, strict=True) if tuple(at) in places]
+    """How far the corners that two views share lie apart, in the mean; infinite where they share
+    too few.
+    """
+    places = {
+        tuple(at): pixel for at, pixel in zip(one.target_mm.tolist(), one.pixels, strict=True)
+    }
+    shared = [
+        (places[tuple(at)], pixel)
+        for at, pixel in zip(other.target_mm.tolist(), other.pixels, strict=True)
+        if tuple(at) in places
+    ]
     if 2 * len(shared) < len(one.pixels):
         return np.inf
     return float(np.mean([np.hypot(*(a - b)) for a, b in shared]))
 
 
 def check_views(views: Sequence[View], left_out: Sequence[LeftOut], where: str) -> None:
-    """Raises InputError, which says `where`, if there are too few views for a lens, or all are from the front."""
+    """Raises InputError, which says `where`, if there are too few views for a lens, or all are from
+    the front.
+    """
     if len(views) < LEAST_VIEWS:
         reasons = Counter(out.reason for out in left_out)
         listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(4))
         details = {out.detail for out in left_out}
         common = f"; {details.pop()}" if len(details) == 1 and "" not in details else ""
         why = f" ({listed}){common}" if listed else ""
-        raise InputError(f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}")
+        raise InputError(
+            f"{where}: expected {LEAST_VIEWS} views that can be used or more, got {len(views)}{why}"
+        )
     tilted = sum(convergence(view) >= TILTED for view in views)
     if tilted < LEAST_TILTED:
-        advice = "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told from the distance"
-        raise InputError(f"{where}: expected {LEAST_TILTED} views or more in which the target is tilted, got {tilted} of {len(views)}; {advice}")
+        advice = (
+            "tilt it by 20 to 45 degrees, to all four sides; only then can the focal length be told"
+            " from the distance"
+        )
+        raise InputError(
+            f"{where}: expected {LEAST_TILTED} views or more in which the target is tilted, got"
+            f" {tilted} of {len(views)}; {advice}"
+        )
 
 
 def convergence(view: View) -> float:
-    """How much larger the nearest squares look than the farthest, 1 from straight in front; says nothing of a focal length."""
+    """How much larger the nearest squares look than the farthest, 1 from straight in front; says
+    nothing of a focal length.
+    """
     target2img, _ = cv2.findHomography(view.target_mm, view.pixels)
     low, high = view.target_mm.min(axis=0), view.target_mm.max(axis=0)
     corners = np.array([low, (high[0], low[1]), high, (low[0], high[1])])

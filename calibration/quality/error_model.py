@@ -1,7 +1,9 @@
-"""How far off pieces are read, over the whole table: predicted from the camera's pose, the lens and what edges can tell.
+"""How far off pieces are read, over the whole table: predicted from the camera's pose, the lens and
+what edges can tell.
 
-Every error that all pieces share is a column of shifts, one for each independent cause, 1 sigma: how far points of the table would be
-read elsewhere.  So the error of a place, and that of a distance, follow from the same figures.
+Every error that all pieces share is a column of shifts, one for each independent cause, 1 sigma:
+how far points of the table would be read elsewhere.  So the error of a place, and that of a
+distance, follow from the same figures.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from vision.geometry.uncertainty import as_told, left_by_edges_mm
 from vision.pose.edge_alignment import POOL, samples
 
 EDGE_PX = 0.75
-"""How exactly, 1 sigma, one profile across a piece's edge tells where it is, where no pieces were measured: the median of drawn tables,
-on which it is from 0.4 (clear edges) to 2.0 (edges that hardly show)."""
+"""How exactly, 1 sigma, one profile across a piece's edge tells where it is, where no pieces were
+measured: the median of drawn tables, on which it is from 0.4 (clear edges) to 2.0 (edges that
+hardly show).
+"""
 LEAST_PIECES = 3
 """So many pieces tell how exactly edges show here."""
 GRID = 11
@@ -35,8 +39,9 @@ _DRAWS = np.random.default_rng(1).standard_normal((1000, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """What is known of this table's errors: camera and setup, how exactly edges of pieces are told, and how much larger than predicted
-    those errors are that pieces share (1 or more)."""
+    """What is known of this table's errors: camera and setup, how exactly edges of pieces are told,
+    and how much larger than predicted those errors are that pieces share (1 or more).
+    """
 
     camera: Camera
     setup: Setup
@@ -44,16 +49,21 @@ class Errors:
     larger: float = 1.0
 
     def shared(self, points_mm: Array, z_mm: float) -> Array:
-        """Shifts (n, 2, k) mm of points (n, 2) at a height by each cause that all of the table shares, 1 sigma."""
+        """Shifts (n, 2, k) mm of points (n, 2) at a height by each cause that all of the table
+        shares, 1 sigma.
+        """
         return self.larger * place_shifts(points_mm, z_mm, self.camera, self.setup.camera)
 
     def own_covariance(self, guess: Hypothesis) -> Array:
-        """(3, 3) of (x mm, y mm, heading deg) of a piece by its edges alone, as `vision.observe` would tell it; infinite where too
-        little of it shows."""
+        """(3, 3) of (x mm, y mm, heading deg) of a piece by its edges alone, as `vision.observe`
+        would tell it; infinite where too little of it shows.
+        """
         points = samples(guess, Photo(np.empty((0, 0, 3), np.uint8), self.camera, self.setup), [])
         if points is None:
             return np.diag(np.full(3, np.inf))
-        return as_told(self.edge_px**2 * POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:3, :3])
+        return as_told(
+            self.edge_px**2 * POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:3, :3]
+        )
 
     def place_covariance(self, guess: Hypothesis) -> Array:
         """(3, 3) of (x mm, y mm, heading deg) of a piece, all that is known together."""
@@ -69,8 +79,15 @@ class Errors:
 
 
 def edge_px(seen: Sequence[tuple[Observation, Image]], setup: Setup) -> float | None:
-    """How exactly edges of these pieces were told, the median, in pixels; None where too few pieces lie there."""
-    found = [_edge_of(piece, Photo(image, one.camera, setup)) for one, image in seen for piece in one.pieces if piece.pose != "leaning"]
+    """How exactly edges of these pieces were told, the median, in pixels; None where too few pieces
+    lie there.
+    """
+    found = [
+        _edge_of(piece, Photo(image, one.camera, setup))
+        for one, image in seen
+        for piece in one.pieces
+        if piece.pose != "leaning"
+    ]
     told = [value for value in found if value is not None]
     return float(np.median(told)) if len(told) >= LEAST_PIECES else None
 
@@ -83,7 +100,9 @@ def _edge_of(piece: SeenPiece, photo: Photo) -> float | None:
         return None
     geometry = POOL * np.linalg.inv(points.jacobian.T @ points.jacobian)[:2, :2]
     shared = Errors(photo.camera, photo.setup).shared_covariance(guess)
-    return left_by_edges_mm(piece.covariance[:2, :2] - shared) / float(np.sqrt(np.trace(geometry) / 2))
+    return left_by_edges_mm(piece.covariance[:2, :2] - shared) / float(
+        np.sqrt(np.trace(geometry) / 2)
+    )
 
 
 def radius_95(covariance: Array) -> float:
@@ -96,8 +115,10 @@ def radius_95(covariance: Array) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorMap:
-    """95 % of lying, and of standing, pieces are read within so many mm: (rows, columns) each, the far row first; and the length of
-    table in mm that a pixel shows there.  `x_mm` and `y_mm` are the middles of columns and rows."""
+    """95 % of lying, and of standing, pieces are read within so many mm: (rows, columns) each, the
+    far row first; and the length of table in mm that a pixel shows there.  `x_mm` and `y_mm` are
+    the middles of columns and rows.
+    """
 
     x_mm: Array
     y_mm: Array
@@ -116,18 +137,27 @@ def error_map(errors: Errors) -> ErrorMap:
     y = high[1] - (np.arange(rows) + 0.5) * (high[1] - low[1]) / rows
     places = np.stack(np.meshgrid(x, y), axis=-1)
     size = min(setup.sizes, key=lambda one: one.base_mm)
-    lying = _radii([Hypothesis(size, "lying", 0.0, 0.0, heading) for heading in HEADINGS_DEG], places, errors)
+    lying = _radii(
+        [Hypothesis(size, "lying", 0.0, 0.0, heading) for heading in HEADINGS_DEG], places, errors
+    )
     standing = _radii([Hypothesis(size, "upright", 0.0, 0.0, HEADINGS_DEG[0])], places, errors)
-    pixel = np.array([mm_per_pixel(errors.camera, setup.camera, place) for place in places.reshape(-1, 2)]).reshape(rows, columns)
+    pixel = np.array(
+        [mm_per_pixel(errors.camera, setup.camera, place) for place in places.reshape(-1, 2)]
+    ).reshape(rows, columns)
     return ErrorMap(x, y, lying, standing, pixel)
 
 
 def _radii(guesses: Sequence[Hypothesis], places_mm: Array, errors: Errors) -> Array:
-    """What 95 % of such pieces, root mean square of all `guesses`, are read within at places (rows, columns, 2), in mm."""
+    """What 95 % of such pieces, root mean square of all `guesses`, are read within at places (rows,
+    columns, 2), in mm.
+    """
     z_mm = float(guesses[0].solid.vertices_mm[:, 2].mean())
     shared = errors.shared(places_mm.reshape(-1, 2), z_mm)
     squared = np.empty(len(shared))
     for k, ((x, y), columns) in enumerate(zip(places_mm.reshape(-1, 2), shared, strict=True)):
-        owns = [errors.own_covariance(replace(guess, x_mm=float(x), y_mm=float(y)))[:2, :2] for guess in guesses]
+        owns = [
+            errors.own_covariance(replace(guess, x_mm=float(x), y_mm=float(y)))[:2, :2]
+            for guess in guesses
+        ]
         squared[k] = np.mean([radius_95(own + columns @ columns.T) ** 2 for own in owns])
     return np.sqrt(squared).reshape(places_mm.shape[:2])

@@ -1,4 +1,6 @@
-"""What a check of a table found, as sentences and figures, as a picture and as a page that needs no network."""
+"""What a check of a table found, as sentences and figures, as a picture and as a page that needs no
+network.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ VALUES = 5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure: what it is, the figure with its unit, whether it was measured here or predicted, and what it rests on."""
+    """One figure: what it is, the figure with its unit, whether it was measured here or predicted,
+    and what it rests on.
+    """
 
     what: str
     figure: str
@@ -57,8 +61,12 @@ class Report:
     rows: tuple[Row, ...]
 
 
-def draw_map(map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title: str, below: str) -> Image:
-    """The errors of lying pieces over the board, R-G-B, far side up, with the fiducials around it and how far off each is seen."""
+def draw_map(
+    map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title: str, below: str
+) -> Image:
+    """The errors of lying pieces over the board, R-G-B, far side up, with the fiducials around it
+    and how far off each is seen.
+    """
     outline = setup.outline_mm()
     low, high = outline.min(axis=0), outline.max(axis=0)
     markers = {marker.id: np.array(marker.corners_mm) for marker in setup.fiducials.markers}
@@ -66,14 +74,24 @@ def draw_map(map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title:
     first, last = corners.min(axis=0), corners.max(axis=0)
     scale = min(WIDE_PX / (last[0] - first[0]), HIGH_PX / (last[1] - first[1]))
     wide, high_px = (math.ceil(scale * length) for length in last - first)
-    canvas = np.full((high_px + TOP_PX + MARGIN_PX, wide + 2 * MARGIN_PX + BAR_PX, 3), PAPER, np.uint8)
+    canvas = np.full(
+        (high_px + TOP_PX + MARGIN_PX, wide + 2 * MARGIN_PX + BAR_PX, 3), PAPER, np.uint8
+    )
 
     def at(points_mm: Array) -> Array:
-        return np.column_stack([MARGIN_PX + scale * (points_mm[:, 0] - first[0]), TOP_PX + scale * (last[1] - points_mm[:, 1])])
+        return np.column_stack(
+            [
+                MARGIN_PX + scale * (points_mm[:, 0] - first[0]),
+                TOP_PX + scale * (last[1] - points_mm[:, 1]),
+            ]
+        )
 
     values = map_.lying_mm
     least, most = _range(values)
-    left_top, right_bottom = (np.rint(at(np.array([corner]))[0]).astype(int) for corner in ((low[0], high[1]), (high[0], low[1])))
+    left_top, right_bottom = (
+        np.rint(at(np.array([corner]))[0]).astype(int)
+        for corner in ((low[0], high[1]), (high[0], low[1]))
+    )
     size = tuple(int(length) for length in right_bottom - left_top)
     shown = np.nan_to_num(values, posinf=most)
     fine = np.asarray(cv2.resize(shown, size, interpolation=cv2.INTER_CUBIC), float)
@@ -81,12 +99,20 @@ def draw_map(map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title:
     cv2.fillPoly(inside, [np.rint(at(outline)).astype(np.int32)], 1)
     box = (slice(left_top[1], right_bottom[1]), slice(left_top[0], right_bottom[0]))
     canvas[box][inside[box] > 0] = _coloured(fine, least, most)[inside[box] > 0]
-    cv2.polylines(canvas, [np.rint(16 * at(outline)).astype(np.int32)], True, INK, 2, cv2.LINE_AA, 4)
+    cv2.polylines(
+        canvas, [np.rint(16 * at(outline)).astype(np.int32)], True, INK, 2, cv2.LINE_AA, 4
+    )
     _write_values(canvas, fine, inside[box] > 0, left_top, (least + most) / 2)
     _draw_fiducials(canvas, markers, at, residuals)
     _draw_bar(canvas, wide + MARGIN_PX + 110, TOP_PX, high_px, least, most)
     _write(canvas, title, (MARGIN_PX, 34.0), 1.35 * LETTER_PX, INK)
-    _write(canvas, "95 % of lying pieces are read nearer than this to where they are, mm", (MARGIN_PX, 72.0), LETTER_PX, FAINT)
+    _write(
+        canvas,
+        "95 % of lying pieces are read nearer than this to where they are, mm",
+        (MARGIN_PX, 72.0),
+        LETTER_PX,
+        FAINT,
+    )
     _write(canvas, below, (MARGIN_PX, canvas.shape[0] - 72.0), 0.9 * LETTER_PX, FAINT)
     if residuals:
         said = "off: how far a fiducial is seen from its place in table.json, mm (measured)"
@@ -97,7 +123,11 @@ def draw_map(map_: ErrorMap, setup: Setup, residuals: Sequence[Residual], title:
 def _range(values: Array) -> tuple[float, float]:
     """Ends of the scale, in tenths of a mm."""
     finite = values[np.isfinite(values)]
-    least, most = (math.floor(10 * finite.min()) / 10, math.ceil(10 * finite.max()) / 10) if len(finite) else (0.0, 1.0)
+    least, most = (
+        (math.floor(10 * finite.min()) / 10, math.ceil(10 * finite.max()) / 10)
+        if len(finite)
+        else (0.0, 1.0)
+    )
     return least, max(most, least + LEAST_RANGE_MM)
 
 
@@ -107,16 +137,35 @@ def _coloured(values: Array, least: float, most: float) -> Image:
     return swapped(cv2.applyColorMap(np.rint(255 * (1 - share)).astype(np.uint8), COLOURS))
 
 
-def _write_values(canvas: Image, errors_mm: Array, inside: NDArray[np.bool_], corner: NDArray[np.intp], middle_mm: float) -> None:
-    """Errors (h, w), the left top of which is at a pixel, as figures at evenly spread places `inside` (h, w) the board."""
-    rows, columns = ([int(count * (k + 0.5) / VALUES) for k in range(VALUES)] for count in errors_mm.shape)
+def _write_values(
+    canvas: Image,
+    errors_mm: Array,
+    inside: NDArray[np.bool_],
+    corner: NDArray[np.intp],
+    middle_mm: float,
+) -> None:
+    """Errors (h, w), the left top of which is at a pixel, as figures at evenly spread places
+    `inside` (h, w) the board.
+    """
+    rows, columns = (
+        [int(count * (k + 0.5) / VALUES) for k in range(VALUES)] for count in errors_mm.shape
+    )
     for row, column in product(rows, columns):
         if inside[row, column]:
             ink = PAPER if errors_mm[row, column] > middle_mm else INK
-            _write(canvas, f"{errors_mm[row, column]:.2f}", (float(corner[0] + column), float(corner[1] + row)), LETTER_PX, ink, middle=True)
+            _write(
+                canvas,
+                f"{errors_mm[row, column]:.2f}",
+                (float(corner[0] + column), float(corner[1] + row)),
+                LETTER_PX,
+                ink,
+                middle=True,
+            )
 
 
-def _draw_fiducials(canvas: Image, markers: dict[int, Array], at: ToPixels, residuals: Sequence[Residual]) -> None:
+def _draw_fiducials(
+    canvas: Image, markers: dict[int, Array], at: ToPixels, residuals: Sequence[Residual]
+) -> None:
     """Each as a black square with its number, and beside it how far off it is seen."""
     off = {one.name: one.off_mm for one in residuals}
     for id_, corners in markers.items():
@@ -126,7 +175,14 @@ def _draw_fiducials(canvas: Image, markers: dict[int, Array], at: ToPixels, resi
         if (said := off.get(f"fiducial {id_}")) is not None:
             low, high = square[:, 1].min(), square[:, 1].max()
             row = low - 14 if square[:, 1].mean() < canvas.shape[0] / 2 else high + 16
-            _write(canvas, f"off {said:.2f}", (square[:, 0].mean(), row), 0.8 * LETTER_PX, INK, middle=True)
+            _write(
+                canvas,
+                f"off {said:.2f}",
+                (square[:, 0].mean(), row),
+                0.8 * LETTER_PX,
+                INK,
+                middle=True,
+            )
 
 
 def _draw_bar(canvas: Image, left: int, top: int, height: int, least: float, most: float) -> None:
@@ -140,13 +196,23 @@ def _draw_bar(canvas: Image, left: int, top: int, height: int, least: float, mos
         _write(canvas, f"{value:.2f} mm", (left + 38.0, row - LETTER_PX / 2), LETTER_PX, INK)
 
 
-def _write(canvas: Image, text: str, at: Sequence[float] | Array, letter_px: float, ink: tuple[int, int, int], middle: bool = False) -> None:
+def _write(
+    canvas: Image,
+    text: str,
+    at: Sequence[float] | Array,
+    letter_px: float,
+    ink: tuple[int, int, int],
+    middle: bool = False,
+) -> None:
     """Words with their left top, or their middle, at a pixel."""
     mask = letter_mask(text, letter_px)
     x, y = (round(float(value)) for value in at)
     if middle:
         x, y = x - mask.shape[1] // 2, y - mask.shape[0] // 2
-    x, y = max(0, min(x, canvas.shape[1] - mask.shape[1])), max(0, min(y, canvas.shape[0] - mask.shape[0]))
+    x, y = (
+        max(0, min(x, canvas.shape[1] - mask.shape[1])),
+        max(0, min(y, canvas.shape[0] - mask.shape[0])),
+    )
     part = canvas[y : y + mask.shape[0], x : x + mask.shape[1]]
     mask = mask[: part.shape[0], : part.shape[1], None]
     part[:] = np.rint(part * (1 - mask) + np.array(ink) * mask)
@@ -168,14 +234,15 @@ th, td { text-align: left; padding: .5rem .7rem; border-bottom: 1px solid var(--
 th { font-size: .85rem; color: var(--faint); font-weight: 600 } td.figure { white-space: nowrap; font-variant-numeric: tabular-nums }
 .how { font-size: .8rem; border-radius: 1rem; padding: .1rem .55rem; border: 1px solid var(--line); white-space: nowrap }
 .how.measured { border-color: #1f9d55; color: #1f9d55 }
-"""
+"""  # noqa: E501
 
 
 def page(report: Report, picture_png: bytes) -> str:
     """The report as one HTML file, picture and style inside."""
     rows = "\n".join(
-        f'<tr><td>{html.escape(row.what)}</td><td class="figure">{html.escape(row.figure)}</td>'
-        f'<td><span class="how {row.how}">{row.how}</span></td><td class="faint">{html.escape(row.rests_on)}</td></tr>'
+        f"<tr><td>{html.escape(row.what)}</td><td"
+        f' class="figure">{html.escape(row.figure)}</td><td><span class="how'
+        f' {row.how}">{row.how}</span></td><td class="faint">{html.escape(row.rests_on)}</td></tr>'
         for row in report.rows
     )
     picture = base64.b64encode(picture_png).decode("ascii")
@@ -201,4 +268,4 @@ def page(report: Report, picture_png: bytes) -> str:
 measured: seen on this table.</p>
 </body>
 </html>
-"""
+"""  # noqa: E501

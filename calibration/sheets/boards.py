@@ -1,4 +1,6 @@
-"""Boards of the five games to print, each with its four fiducials, where `table.boards` says its lines are."""
+"""Boards of the five games to print, each with its four fiducials, where `table.boards` says its
+lines are.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from simulation.render.board_art import SUITS, TILES_AT_START
 from table.boards import Board, Chessboard, Coasters, Hex, Open, Point, Tiles
 
 Arrows = Mapping[tuple[int, int], Collection[str]]
-"""By file and row of a space, both from 0 at the near left: the ways (N, E, S, W) in which a piece may leave it."""
+"""By file and row of a space, both from 0 at the near left: the ways (N, E, S, W) in which a piece
+may leave it.
+"""
 
 BESIDE_MM = MARKER_MM + 2 * QUIET_MM
 """What the fiducials take to the left and right of a board."""
@@ -40,16 +44,37 @@ def chessboard(square_mm: float = 45.0) -> Sheet:
     board = Chessboard(square_mm=square_mm)
 
     def draw(pen: Pen) -> None:
-        cells = [(file, rank) for file in range(board.files) for rank in range(board.ranks) if (file + rank) % 2 == 0]
-        pen.fill_all([rectangle((f * square_mm, r * square_mm), ((f + 1) * square_mm, (r + 1) * square_mm)) for f, r in cells], DARK)
+        cells = [
+            (file, rank)
+            for file in range(board.files)
+            for rank in range(board.ranks)
+            if (file + rank) % 2 == 0
+        ]
+        pen.fill_all(
+            [
+                rectangle(
+                    (f * square_mm, r * square_mm), ((f + 1) * square_mm, (r + 1) * square_mm)
+                )
+                for f, r in cells
+            ],
+            DARK,
+        )
         pen.line(board.outline(), 0.3, DARK, closed=True)
         for file in range(board.files):
             pen.write(((file + 0.5) * square_mm, -3.0), "abcdefgh"[file], 2.8, GREY, "middle")
         for rank in range(board.ranks):
             pen.write((-1.0, (rank + 0.5) * square_mm - 1), str(rank + 1), 2.8, GREY, "right")
 
-    purpose = "Ice Storm is thrown on this board. Its squares should be a little longer than a lying piece."
-    return _sheet(("chessboard", "Ice Storm: chessboard", purpose, f"8 x 8 squares of {square_mm:g} mm"), board, draw, _beside(board))
+    purpose = (
+        "Ice Storm is thrown on this board. Its squares should be a little longer than a lying"
+        " piece."
+    )
+    return _sheet(
+        ("chessboard", "Ice Storm: chessboard", purpose, f"8 x 8 squares of {square_mm:g} mm"),
+        board,
+        draw,
+        _beside(board),
+    )
 
 
 def hexes(cell_mm: float = 28.0) -> Sheet:
@@ -65,20 +90,38 @@ def hexes(cell_mm: float = 28.0) -> Sheet:
             pen.line(corners + np.array([x, y]), 0.4, DARK, closed=True)
             pen.write((x, y - 0.42 * cell_mm), hex_label(q, r, board.size), 2.6, GREY, "middle")
 
-    # The corners of the sheet are outside the hexagon, so that the fiducials need no room of their own beside it.
+    # The corners of the sheet are outside the hexagon, so that the fiducials need no room of their
+    # own beside it.
     half = board.outline().max(axis=0) + np.array([9.5, 3.0])
     low, high = (-float(half[0]), -float(half[1])), (float(half[0]), float(half[1]))
-    purpose = "Icebreaker is played on this board: ships start on the corners in turn, an iceberg on every other cell."
-    return _sheet(("hex", "Icebreaker: 61 cells", purpose, f"cells of {cell_mm:g} mm from flat to flat, five a side"), board, draw, (low, high))
+    purpose = (
+        "Icebreaker is played on this board: ships start on the corners in turn, an iceberg on"
+        " every other cell."
+    )
+    return _sheet(
+        (
+            "hex",
+            "Icebreaker: 61 cells",
+            purpose,
+            f"cells of {cell_mm:g} mm from flat to flat, five a side",
+        ),
+        board,
+        draw,
+        (low, high),
+    )
 
 
 def hex_label(q: int, r: int, size: int) -> str:
-    """What players call a cell of `Hex.middles`: `A1` is the near left corner, rows are numbered from the near side."""
+    """What players call a cell of `Hex.middles`: `A1` is the near left corner, rows are numbered
+    from the near side.
+    """
     return f"{chr(ord('A') + q + r + size - 1)}{r + size}"
 
 
 def coasters(arrows: Arrows, layout: tuple[tuple[str, ...], ...]) -> Sheet:
-    """Zamboni Wars' four coasters in one, drawn anew: their arrows are facts, their looks are our own."""
+    """Zamboni Wars' four coasters in one, drawn anew: their arrows are facts, their looks are our
+    own.
+    """
     board = Coasters(cell_mm=2 * 101.6 / 6, layout=layout)
     cell, side = board.cell_mm, board.coaster_mm
 
@@ -90,16 +133,28 @@ def coasters(arrows: Arrows, layout: tuple[tuple[str, ...], ...]) -> Sheet:
                 pen.fill(rectangle(low, (low[0] + side, low[1] + side)), light)
                 pen.ring((low[0] + side / 2, low[1] + side / 2), 0.30 * cell, 1.2, dark)
                 pen.ring((low[0] + side / 2, low[1] + side / 2), 0.17 * cell, 1.2, dark)
-                pen.disc((low[0] + (side - 3.2 if column == 0 else 3.2), low[1] + (3.2 if row == 0 else side - 3.2)), 1.3, dark)
+                pen.disc(
+                    (
+                        low[0] + (side - 3.2 if column == 0 else 3.2),
+                        low[1] + (3.2 if row == 0 else side - 3.2),
+                    ),
+                    1.3,
+                    dark,
+                )
         for (file, rank), ways in arrows.items():
             _space(pen, board, (file, rank), ways)
         pen.line([(side, 0), (side, 2 * side)], 0.3, INK)
         pen.line([(0, side), (2 * side, side)], 0.3, INK)
         pen.line(board.outline(), 0.3, INK, closed=True)
 
-    purpose = "Zamboni Wars is driven on this board: a space may be left only where an arrow leads out of it."
+    purpose = (
+        "Zamboni Wars is driven on this board: a space may be left only where an arrow leads out"
+        " of it."
+    )
     sizes = f"four coasters of {side:g} mm, spaces {cell:.2f} mm apart"
-    return _sheet(("coasters", "Zamboni Wars: four coasters", purpose, sizes), board, draw, _beside(board))
+    return _sheet(
+        ("coasters", "Zamboni Wars: four coasters", purpose, sizes), board, draw, _beside(board)
+    )
 
 
 def _space(pen: Pen, board: Coasters, place: tuple[int, int], ways: Collection[str]) -> None:
@@ -126,14 +181,34 @@ def tiles(cell_mm: float = 51.0) -> Sheet:
             for column, name in enumerate(names):
                 low = column * cell_mm, (4 - row) * cell_mm
                 edge = (cell_mm - board.tile_mm) / 2
-                pen.line(rectangle((low[0] + edge, low[1] + edge), (low[0] + cell_mm - edge, low[1] + cell_mm - edge)), 0.3, GREY, closed=True)
+                pen.line(
+                    rectangle(
+                        (low[0] + edge, low[1] + edge),
+                        (low[0] + cell_mm - edge, low[1] + cell_mm - edge),
+                    ),
+                    0.3,
+                    GREY,
+                    closed=True,
+                )
                 middle = low[0] + cell_mm / 2, low[1] + cell_mm / 2
                 _tile(pen, middle, name)
                 pen.write((low[0] + 2.2, low[1] + 2.2), f"{'abcde'[column]}{5 - row}", 2.6, GREY)
 
-    purpose = "IceFloe is played on these places: lay a piecepack's tiles as named here, none in the middle."
-    sizes = f"5 x 5 places {cell_mm:g} mm apart, for tiles of {board.tile_mm:g} x {board.tile_mm:g} x {TILE_THICK_MM:g} mm"
-    return _sheet(("tiles", "IceFloe: places for 24 tiles", purpose, sizes), board, draw, _beside(board, 2.5), z_mm=-TILE_THICK_MM)
+    purpose = (
+        "IceFloe is played on these places: lay a piecepack's tiles as named here, none in the"
+        " middle."
+    )
+    sizes = (
+        f"5 x 5 places {cell_mm:g} mm apart, for tiles of {board.tile_mm:g} x {board.tile_mm:g} x"
+        f" {TILE_THICK_MM:g} mm"
+    )
+    return _sheet(
+        ("tiles", "IceFloe: places for 24 tiles", purpose, sizes),
+        board,
+        draw,
+        _beside(board, 2.5),
+        z_mm=-TILE_THICK_MM,
+    )
 
 
 def _tile(pen: Pen, middle: Point, name: str) -> None:
@@ -143,7 +218,14 @@ def _tile(pen: Pen, middle: Point, name: str) -> None:
     light, dark = TINTS[SUITS[name[0]]]
     value = {"n": "null", "a": "ace"}.get(name[1], name[1])
     pen.disc(middle, 14.0, light)
-    pen.write((middle[0], middle[1] - (1.0 if len(value) > 1 else 2.0)), value, 7.0 if len(value) > 1 else 11.0, dark, "middle", bold=True)
+    pen.write(
+        (middle[0], middle[1] - (1.0 if len(value) > 1 else 2.0)),
+        value,
+        7.0 if len(value) > 1 else 11.0,
+        dark,
+        "middle",
+        bold=True,
+    )
     pen.write((middle[0], middle[1] - 8.5), SUIT_NAMES[name[0]], 3.4, dark, "middle")
 
 
@@ -163,7 +245,12 @@ def mat() -> Sheet:
         pen.write((width / 8, -3.2), "near side", 2.8, GREY, "middle")
 
     purpose = "Ice Boule is thrown on this ground; what leaves the outline is out."
-    return _sheet(("mat", "Ice Boule: open ground", purpose, f"play area {width:g} x {depth:g} mm"), board, draw, _beside(board))
+    return _sheet(
+        ("mat", "Ice Boule: open ground", purpose, f"play area {width:g} x {depth:g} mm"),
+        board,
+        draw,
+        _beside(board),
+    )
 
 
 def _beside(board: Board, border_mm: float = BORDER_MM) -> tuple[Point, Point]:
@@ -173,7 +260,13 @@ def _beside(board: Board, border_mm: float = BORDER_MM) -> tuple[Point, Point]:
     return (x0 - BESIDE_MM, y0 - border_mm), (x1 + BESIDE_MM, y1 + border_mm)
 
 
-def _sheet(words: tuple[str, str, str, str], board: Board, draw: Callable[[Pen], None], corners: tuple[Point, Point], z_mm: float = 0.0) -> Sheet:
+def _sheet(
+    words: tuple[str, str, str, str],
+    board: Board,
+    draw: Callable[[Pen], None],
+    corners: tuple[Point, Point],
+    z_mm: float = 0.0,
+) -> Sheet:
     """`words`: name, title, purpose and the board's sizes."""
     name, title, purpose, sizes = words
     sizes = f"{sizes[0].upper()}{sizes[1:]}; fiducials 0 to 3 of {MARKER_MM:g} mm ({DICTIONARY})"

@@ -28,7 +28,9 @@ _SHARE = {"left": 0.0, "middle": 0.5, "right": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Draws on reportlab's canvas, which is scaled to mm: x right, y up, from wherever the sheet's origin is."""
+    """Draws on reportlab's canvas, which is scaled to mm: x right, y up, from wherever the sheet's
+    origin is.
+    """
 
     canvas: Any
 
@@ -59,12 +61,16 @@ class Pen:
         self.canvas.setFillColorRGB(*rgb)
         self.canvas.circle(*middle, radius_mm, stroke=0, fill=1)
 
-    def ring(self, middle: tuple[float, float], radius_mm: float, width_mm: float, rgb: Rgb) -> None:
+    def ring(
+        self, middle: tuple[float, float], radius_mm: float, width_mm: float, rgb: Rgb
+    ) -> None:
         """Draw a circle."""
         self._stroke(width_mm, rgb)
         self.canvas.circle(*middle, radius_mm, stroke=1, fill=0)
 
-    def rounded(self, low: tuple[float, float], high: tuple[float, float], radius_mm: float, rgb: Rgb) -> None:
+    def rounded(
+        self, low: tuple[float, float], high: tuple[float, float], radius_mm: float, rgb: Rgb
+    ) -> None:
         """Fill a rectangle with round corners."""
         self.canvas.setFillColorRGB(*rgb)
         self.canvas.roundRect(*low, high[0] - low[0], high[1] - low[1], radius_mm, stroke=0, fill=1)
@@ -82,7 +88,9 @@ class Pen:
         font = _font(bold)
         self.canvas.setFillColorRGB(*rgb)
         self.canvas.setFont(font, height_mm)
-        self.canvas.drawString(at[0] - _SHARE[anchor] * words_mm(words, height_mm, bold), at[1], words)
+        self.canvas.drawString(
+            at[0] - _SHARE[anchor] * words_mm(words, height_mm, bold), at[1], words
+        )
 
     def marker(self, marker: Marker, dictionary: str) -> None:
         """Print a fiducial, corner for corner where it says."""
@@ -97,7 +105,9 @@ class Pen:
 
 
 def marker_cells(number: int, dictionary: str) -> list[Array]:
-    """The black cells of a fiducial, each (4, 2), in sides of the marker: x right and y down from its top left."""
+    """The black cells of a fiducial, each (4, 2), in sides of the marker: x right and y down from
+    its top left.
+    """
     codes = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, dictionary))
     modules = int(codes.markerSize) + 2
     bits = np.asarray(cv2.aruco.generateImageMarker(codes, number, modules))

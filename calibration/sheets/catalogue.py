@@ -19,7 +19,11 @@ def _coasters() -> Sheet:
     return coasters({(space.file, space.row): ways for space, ways in USUAL.arrows.items()}, layout)
 
 
-FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {"charuco": charuco, "fiducials": fiducials, "colours": colours}
+FOR_ANY_TABLE: dict[str, Callable[[Paper], Sheet]] = {
+    "charuco": charuco,
+    "fiducials": fiducials,
+    "colours": colours,
+}
 FIXED: dict[str, Callable[[], Sheet]] = {"coasters": _coasters, "mat": mat}
 WITH_CELLS: dict[str, tuple[Callable[..., Sheet], float, float]] = {
     "chessboard": (chessboard, 20.0, 100.0),
@@ -32,15 +36,21 @@ SHEETS = (*FOR_ANY_TABLE, *WITH_CELLS, *FIXED)
 
 
 def sheet_pdf(name: str, paper_name: str) -> bytes:
-    """A sheet as a PDF in true size; raises InputError for a sheet or paper that is not there, and where they do not fit."""
+    """A sheet as a PDF in true size; raises InputError for a sheet or paper that is not there, and
+    where they do not fit.
+    """
     if paper_name not in PAPERS:
-        raise InputError(f"expected paper of a size that is known ({', '.join(PAPERS)}), got {paper_name!r}")
+        raise InputError(
+            f"expected paper of a size that is known ({', '.join(PAPERS)}), got {paper_name!r}"
+        )
     sheet = make_sheet(name, PAPERS[paper_name])
     return write_pdf(sheet, lay_out(sheet, PAPERS[paper_name]))
 
 
 def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
-    """The sheet of a name; raises InputError for one that is not there, and for cells that it cannot have."""
+    """The sheet of a name; raises InputError for one that is not there, and for cells that it
+    cannot have.
+    """
     if name not in SHEETS:
         raise InputError(f"expected a sheet ({', '.join(SHEETS)}), got {name!r}")
     if name in WITH_CELLS:
@@ -48,8 +58,13 @@ def make_sheet(name: str, paper: Paper, cell_mm: float | None = None) -> Sheet:
         if cell_mm is None:
             return builder()
         if not least <= cell_mm <= most:
-            raise InputError(f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}")
+            raise InputError(
+                f"--cell-mm: expected {least:g} to {most:g} mm for {name}, got {cell_mm:g}"
+            )
         return builder(cell_mm)
     if cell_mm is not None:
-        raise InputError(f"--cell-mm: expected with {', '.join(WITH_CELLS)} only, got it with {name}, whose sizes are fixed")
+        raise InputError(
+            f"--cell-mm: expected with {', '.join(WITH_CELLS)} only, got it with {name}, whose"
+            " sizes are fixed"
+        )
     return FOR_ANY_TABLE[name](paper) if name in FOR_ANY_TABLE else FIXED[name]()

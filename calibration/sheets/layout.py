@@ -25,14 +25,22 @@ class Paper:
     depth_mm: float
 
 
-PAPERS = {paper.name: paper for paper in (Paper("A4", 210.0, 297.0), Paper("A3", 297.0, 420.0), Paper("Letter", 215.9, 279.4))}
+PAPERS = {
+    paper.name: paper
+    for paper in (
+        Paper("A4", 210.0, 297.0),
+        Paper("A3", 297.0, 420.0),
+        Paper("Letter", 215.9, 279.4),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page: the part of the sheet that ends up on it, from `low_mm` to `high_mm`, and where.
 
-    `origin_mm` is the place of the sheet's (0, 0) on the paper, from its lower left corner.  Rows count from the far side.
+    `origin_mm` is the place of the sheet's (0, 0) on the paper, from its lower left corner.  Rows
+    count from the far side.
     """
 
     width_mm: float
@@ -58,7 +66,15 @@ class Layout:
         """`2 pages of A3, side by side`."""
         if len(self.pages) == 1:
             return f"1 page of {self.paper.name}"
-        joined = "side by side" if self.rows == 1 else "one above the other" if self.columns == 1 else f"{self.rows} rows of {self.columns}"
+        joined = (
+            "side by side"
+            if self.rows == 1
+            else (
+                "one above the other"
+                if self.columns == 1
+                else f"{self.rows} rows of {self.columns}"
+            )
+        )
         return f"{len(self.pages)} pages of {self.paper.name}, {joined}"
 
 
@@ -69,15 +85,28 @@ def area_mm(paper: Paper, across: bool = False) -> Point:
 
 
 def lay_out(sheet: Sheet, paper: Paper) -> Layout:
-    """The fewest pages that hold a sheet; raises InputError, naming paper that would do, where they were more than MOST_PAGES."""
+    """The fewest pages that hold a sheet; raises InputError, naming paper that would do, where they
+    were more than MOST_PAGES.
+    """
     across, columns, rows = _fewest(sheet, paper)
     if columns * rows > MOST_PAGES:
-        others = [name for name, other in PAPERS.items() if math.prod(_fewest(sheet, other)[1:]) <= MOST_PAGES]
+        others = [
+            name
+            for name, other in PAPERS.items()
+            if math.prod(_fewest(sheet, other)[1:]) <= MOST_PAGES
+        ]
         advice = f"print it on {' or '.join(others)}" if others else "choose a smaller --cell-mm"
         width, depth = sheet.size_mm
         got = f"{columns * rows} for {width:.0f} x {depth:.0f} mm"
-        raise InputError(f"{sheet.name}: {paper.name} is too small: expected a sheet of at most {MOST_PAGES} pages, got {got}; {advice}")
-    pages = (_page(sheet, paper, across, (row, column), (rows, columns)) for row in range(rows) for column in range(columns))
+        raise InputError(
+            f"{sheet.name}: {paper.name} is too small: expected a sheet of at most {MOST_PAGES}"
+            f" pages, got {got}; {advice}"
+        )
+    pages = (
+        _page(sheet, paper, across, (row, column), (rows, columns))
+        for row in range(rows)
+        for column in range(columns)
+    )
     return Layout(paper, rows, columns, tuple(pages))
 
 
@@ -85,7 +114,10 @@ def _fewest(sheet: Sheet, paper: Paper) -> tuple[bool, int, int]:
     """Whether the paper is laid across, and how many columns and rows of pages that makes."""
     ways = []
     for across in (False, True):
-        columns, rows = (_count(length, area) for length, area in zip(sheet.size_mm, area_mm(paper, across), strict=True))
+        columns, rows = (
+            _count(length, area)
+            for length, area in zip(sheet.size_mm, area_mm(paper, across), strict=True)
+        )
         ways.append((columns * rows, across, columns, rows))
     return min(ways)[1:]
 
@@ -94,7 +126,9 @@ def _count(length_mm: float, area_mm: float) -> int:
     return 1 if length_mm <= area_mm else math.ceil(length_mm / (area_mm - 2 * BLEED_MM))
 
 
-def _page(sheet: Sheet, paper: Paper, across: bool, place: tuple[int, int], counts: tuple[int, int]) -> Page:
+def _page(
+    sheet: Sheet, paper: Paper, across: bool, place: tuple[int, int], counts: tuple[int, int]
+) -> Page:
     (row, column), (rows, columns) = place, counts
     width, depth = (paper.depth_mm, paper.width_mm) if across else (paper.width_mm, paper.depth_mm)
     step = sheet.size_mm[0] / columns, sheet.size_mm[1] / rows

@@ -1,4 +1,6 @@
-"""Sheets as PDF: every page with its title, its sizes and a bar of 100 mm to check the printer by."""
+"""Sheets as PDF: every page with its title, its sizes and a bar of 100 mm to check the printer
+by.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ BAR_MM = 100.0
 BAR_LOW_MM = MARGIN_MM + 4.6
 """How high on the paper the check bar is."""
 CROP_MM, CROP_INSIDE_MM = 1.4, 2.0
-"""How far the marks to cut at reach beyond what is drawn, and into the white around it where no page follows."""
+"""How far the marks to cut at reach beyond what is drawn, and into the white around it where no
+page follows.
+"""
 UPRIGHT_SHARES, LEVEL_SHARES = (0.36, 0.72), (0.31, 0.69)
 """Where along a seam it is marked: beside the lines and words of every board, not on them."""
 PREVIEW_DPI, PREVIEW_GAP_PX = 100.0, 24
@@ -48,7 +52,12 @@ def read_pages(pdf: bytes, dpi: float) -> list[Image]:
     from pypdfium2 import PdfDocument  # loads a library of 7 MB, which printing does not need
 
     document = PdfDocument(pdf)
-    pages = [np.ascontiguousarray(page.render(scale=dpi / 72, rev_byteorder=True).to_numpy()[:, :, :3], np.uint8) for page in document]
+    pages = [
+        np.ascontiguousarray(
+            page.render(scale=dpi / 72, rev_byteorder=True).to_numpy()[:, :, :3], np.uint8
+        )
+        for page in document
+    ]
     document.close()
     return pages
 
@@ -57,7 +66,11 @@ def preview(pdf: bytes, layout: Layout) -> Image:
     """All pages in one picture, as they are joined."""
     pages = read_pages(pdf, PREVIEW_DPI)
     height, width = (max(page.shape[axis] for page in pages) + PREVIEW_GAP_PX for axis in (0, 1))
-    picture = np.full((layout.rows * height + PREVIEW_GAP_PX, layout.columns * width + PREVIEW_GAP_PX, 3), 150, np.uint8)
+    picture = np.full(
+        (layout.rows * height + PREVIEW_GAP_PX, layout.columns * width + PREVIEW_GAP_PX, 3),
+        150,
+        np.uint8,
+    )
     for image, page in zip(pages, layout.pages, strict=True):
         top, left = PREVIEW_GAP_PX + page.row * height, PREVIEW_GAP_PX + page.column * width
         picture[top : top + image.shape[0], left : left + image.shape[1]] = image
@@ -65,7 +78,9 @@ def preview(pdf: bytes, layout: Layout) -> Image:
 
 
 def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
-    """The part of the sheet that belongs on this page, a little more at seams, and the marks to join it by."""
+    """The part of the sheet that belongs on this page, a little more at seams, and the marks to
+    join it by.
+    """
     joined = _joined(layout, page)
     low = page.low_mm[0] - BLEED_MM * joined["left"], page.low_mm[1] - BLEED_MM * joined["near"]
     high = page.high_mm[0] + BLEED_MM * joined["right"], page.high_mm[1] + BLEED_MM * joined["far"]
@@ -84,24 +99,53 @@ def _part(pen: Pen, sheet: Sheet, layout: Layout, page: Page) -> None:
     for x, side in ((page.low_mm[0], "left"), (page.high_mm[0], "right")):
         for y, end, way in ((low[1], "near", -1), (high[1], "far", 1)):
             if joined[side]:
-                pen.line([(x, y + way * (0.3 if joined[end] else -CROP_INSIDE_MM)), (x, y + way * CROP_MM)], 0.15, INK)
+                pen.line(
+                    [
+                        (x, y + way * (0.3 if joined[end] else -CROP_INSIDE_MM)),
+                        (x, y + way * CROP_MM),
+                    ],
+                    0.15,
+                    INK,
+                )
     for y, side in ((page.low_mm[1], "near"), (page.high_mm[1], "far")):
         for x, end, way in ((low[0], "left", -1), (high[0], "right", 1)):
             if joined[side]:
-                pen.line([(x + way * (0.3 if joined[end] else -CROP_INSIDE_MM), y), (x + way * CROP_MM, y)], 0.15, INK)
+                pen.line(
+                    [
+                        (x + way * (0.3 if joined[end] else -CROP_INSIDE_MM), y),
+                        (x + way * CROP_MM, y),
+                    ],
+                    0.15,
+                    INK,
+                )
     pen.canvas.restoreState()
 
 
 def _joined(layout: Layout, page: Page) -> dict[str, bool]:
     """On which sides another page follows."""
-    return {"left": page.column > 0, "right": page.column < layout.columns - 1, "far": page.row > 0, "near": page.row < layout.rows - 1}
+    return {
+        "left": page.column > 0,
+        "right": page.column < layout.columns - 1,
+        "far": page.row > 0,
+        "near": page.row < layout.rows - 1,
+    }
 
 
 def _seams(layout: Layout, page: Page) -> list[Point]:
     """Places of the registration marks on this page's seams; the neighbour has the same ones."""
     joined, (x0, y0), (x1, y1) = _joined(layout, page), page.low_mm, page.high_mm
-    upright = [(x, y0 + share * (y1 - y0)) for x, side in ((x0, "left"), (x1, "right")) if joined[side] for share in UPRIGHT_SHARES]
-    level = [(x0 + share * (x1 - x0), y) for y, side in ((y0, "near"), (y1, "far")) if joined[side] for share in LEVEL_SHARES]
+    upright = [
+        (x, y0 + share * (y1 - y0))
+        for x, side in ((x0, "left"), (x1, "right"))
+        if joined[side]
+        for share in UPRIGHT_SHARES
+    ]
+    level = [
+        (x0 + share * (x1 - x0), y)
+        for y, side in ((y0, "near"), (y1, "far"))
+        if joined[side]
+        for share in LEVEL_SHARES
+    ]
     return upright + level
 
 
@@ -133,16 +177,30 @@ def _head(pen: Pen, sheet: Sheet, layout: Layout, page: Page, number: int) -> No
 
 
 def _foot(pen: Pen, page: Page, layout: Layout) -> None:
-    """The bar of exactly 100 mm between the outer edges of its end ticks, and a place to write down what it measures."""
+    """The bar of exactly 100 mm between the outer edges of its end ticks, and a place to write down
+    what it measures.
+    """
     x, y = MARGIN_MM, BAR_LOW_MM
     ticks = [rectangle((x + at - 0.1, y), (x + at + 0.1, y + 1.6)) for at in range(10, 100, 10)]
-    ends = [rectangle((x, y - 1.5), (x + 0.3, y + 3)), rectangle((x + BAR_MM - 0.3, y - 1.5), (x + BAR_MM, y + 3))]
+    ends = [
+        rectangle((x, y - 1.5), (x + 0.3, y + 3)),
+        rectangle((x + BAR_MM - 0.3, y - 1.5), (x + BAR_MM, y + 3)),
+    ]
     pen.fill_all([rectangle((x, y - 0.15), (x + BAR_MM, y + 0.15)), *ticks, *ends], INK)
     said, place = "100 mm; measured:", x + BAR_MM + 3
     pen.write((place, y), said, 3.1)
     box = place + words_mm(said, 3.1) + 2
     pen.line(rectangle((box, y - 1.3), (box + 18, y + 4.2)), 0.2, INK, closed=True)
     pen.write((box + 19.5, y), "mm", 3.1)
-    pen.write((MARGIN_MM, y - 3.9), "Outer edge to outer edge. Print at 100 % (“actual size”), not “fit to page”.", 2.4, GREY)
-    joining = "To join pages, cut one at the marks and lay it on its neighbour so that the circles meet." if len(layout.pages) > 1 else "Rinkside"
+    pen.write(
+        (MARGIN_MM, y - 3.9),
+        "Outer edge to outer edge. Print at 100 % (“actual size”), not “fit to page”.",
+        2.4,
+        GREY,
+    )
+    joining = (
+        "To join pages, cut one at the marks and lay it on its neighbour so that the circles meet."
+        if len(layout.pages) > 1
+        else "Rinkside"
+    )
     pen.write((page.width_mm - MARGIN_MM, y - 3.9), joining, 2.4, GREY, anchor="right")

@@ -1,4 +1,6 @@
-"""Sheets to print: what is on them, in mm.  `calibration.sheets.layout` lays them out on paper, `calibration.sheets.pdf` prints them."""
+"""Sheets to print: what is on them, in mm.  `calibration.sheets.layout` lays them out on paper,
+`calibration.sheets.pdf` prints them.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,18 @@ from table.table_config import Fiducials, Marker
 DICTIONARY = "DICT_4X4_50"
 """What `table.table_config.Fiducials` expects unless told otherwise."""
 MARKER_MM, QUIET_MM = 40.0, 7.0
-"""Side of a board's fiducials, and the white around them: a module (a sixth of the side) or more."""
+"""Side of a board's fiducials, and the white around them: a module (a sixth of the side) or
+more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Something to print, perhaps over several pages.
 
-    `low_mm` and `high_mm` are the corners of what is drawn.  The frame is the table's where there is a `board`: its markers
-    and lines then lie where `table.json` has to say; else x right and y up from the sheet's lower left corner.
+    `low_mm` and `high_mm` are the corners of what is drawn.  The frame is the table's where there
+    is a `board`: its markers and lines then lie where `table.json` has to say; else x right and y
+    up from the sheet's lower left corner.
     """
 
     name: str
@@ -33,7 +38,9 @@ class Sheet:
     markers: tuple[Marker, ...] = ()
     board: Board | None = None
     z_mm: float = 0.0
-    """How high the printed paper lies over what pieces stand on; below 0 where tiles are laid on it."""
+    """How high the printed paper lies over what pieces stand on; below 0 where tiles are laid on
+    it.
+    """
     dictionary: str = DICTIONARY
 
     @property
@@ -50,11 +57,18 @@ class Sheet:
 def square_marker(number: int, left_mm: float, top_mm: float, side_mm: float = MARKER_MM) -> Marker:
     """A fiducial that is read upright; corners clockwise from its top left."""
     right, low = left_mm + side_mm, top_mm - side_mm
-    return Marker(id=number, corners_mm=((left_mm, top_mm), (right, top_mm), (right, low), (left_mm, low)))
+    return Marker(
+        id=number, corners_mm=((left_mm, top_mm), (right, top_mm), (right, low), (left_mm, low))
+    )
 
 
 def corner_markers(low_mm: Point, high_mm: Point) -> tuple[Marker, ...]:
-    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left, with their white inside it."""
+    """Fiducials 0 to 3 in the corners of a sheet, clockwise from the far left, with their white
+    inside it.
+    """
     left, right = low_mm[0] + QUIET_MM, high_mm[0] - QUIET_MM - MARKER_MM
     far, near = high_mm[1] - QUIET_MM, low_mm[1] + QUIET_MM + MARKER_MM
-    return tuple(square_marker(number, x, y) for number, (x, y) in enumerate(((left, far), (right, far), (right, near), (left, near))))
+    return tuple(
+        square_marker(number, x, y)
+        for number, (x, y) in enumerate(((left, far), (right, far), (right, near), (left, near)))
+    )

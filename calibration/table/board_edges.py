@@ -1,4 +1,6 @@
-"""The lines that are printed on a board, as places in mm: where a photograph should show an edge, and where it does."""
+"""The lines that are printed on a board, as places in mm: where a photograph should show an edge,
+and where it does.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ FAINT = 0.004
 class BoardEdges:
     """Points (n, 2) mm on the edges of a board, and unit normals (n, 2).
 
-    Neighbours on an edge are `spacing_mm` apart.
-    `look`: "step" from dark to light along the normal; "line", the same from both sides; "rim", a step either way, the same all around.
+    Neighbours on an edge are `spacing_mm` apart. `look`: "step" from dark to light along the
+    normal; "line", the same from both sides; "rim", a step either way, the same all around.
     """
 
     points_mm: Array
@@ -43,12 +45,21 @@ class BoardEdges:
     spacing_mm: float
 
     def share(self, seen: NDArray[np.intp] | NDArray[np.bool_]) -> float:
-        """The share of edges that are seen, by index or mask, in the direction in which the fewest are: lines that all run one way tell no place."""
-        some, every = (np.linalg.eigvalsh(normals.T @ normals)[0] for normals in (self.normals[seen], self.normals))
+        """The share of edges that are seen, by index or mask, in the direction in which the fewest
+        are: lines that all run one way tell no place.
+        """
+        some, every = (
+            np.linalg.eigvalsh(normals.T @ normals)[0]
+            for normals in (self.normals[seen], self.normals)
+        )
         return float(some / every)
 
-    def measure(self, image: Image, edges_px: Array, normals_px: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """How far along its normal each edge (n, 2) is from where it was thought, px, and which can be trusted."""
+    def measure(
+        self, image: Image, edges_px: Array, normals_px: Array
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """How far along its normal each edge (n, 2) is from where it was thought, px, and which can
+        be trusted.
+        """
         match self.look:
             case "line":
                 return _line_offsets(image, edges_px, normals_px)
@@ -67,13 +78,16 @@ def rises(image: Image, edges_px: Array, normals_px: Array) -> bool:
     return bool(np.median(ahead - behind) > 0)
 
 
-def _step_offsets(image: Image, edges_px: Array, normals_px: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _step_offsets(
+    image: Image, edges_px: Array, normals_px: Array
+) -> tuple[Array, NDArray[np.bool_]]:
     offset, _, good = edge_offsets(image, edges_px, normals_px, REACH_PX, np.zeros(len(edges_px)))
     return offset, good
 
 
 def printed_edges(board: Board) -> BoardEdges | None:
-    """Edges that are printed in one piece: between the squares of a chessboard, and between the cells of a hex board.
+    """Edges that are printed in one piece: between the squares of a chessboard, and between the
+    cells of a hex board.
 
     None for open ground, and for coasters and tiles, which people lay down one by one.
     """
@@ -87,7 +101,9 @@ def printed_edges(board: Board) -> BoardEdges | None:
 
 
 def board_edges(board: Board) -> BoardEdges | None:
-    """Edges by which a board is found: `printed_edges`, or the rim of all coasters or tiles together; None for open ground."""
+    """Edges by which a board is found: `printed_edges`, or the rim of all coasters or tiles
+    together; None for open ground.
+    """
     match board:
         case Coasters():
             half = np.full(2, board.coaster_mm + board.gap_mm / 2)
@@ -104,25 +120,38 @@ def _rim(middle: Array, half: Array) -> BoardEdges:
     """The sides of a rectangle, looking outwards."""
     along = np.linspace(-0.97, 0.97, RIM_POINTS)[:, None]
     points, normals = [], []
-    for way in (np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([-1.0, 0.0]), np.array([0.0, -1.0])):
+    for way in (
+        np.array([1.0, 0.0]),
+        np.array([0.0, 1.0]),
+        np.array([-1.0, 0.0]),
+        np.array([0.0, -1.0]),
+    ):
         beside = np.array([-way[1], way[0]])
         points.append(middle + (way + along * beside) * half)
         normals.append(np.tile(way, (RIM_POINTS, 1)))
-    return BoardEdges(np.concatenate(points), np.concatenate(normals), "rim", 2 * float(half.max()) / RIM_POINTS)
+    return BoardEdges(
+        np.concatenate(points), np.concatenate(normals), "rim", 2 * float(half.max()) / RIM_POINTS
+    )
 
 
 def _chessboard(board: Chessboard) -> BoardEdges:
     points, normals = [], []
-    for axis, (across, along) in enumerate(((board.files, board.ranks), (board.ranks, board.files))):
+    for axis, (across, along) in enumerate(
+        ((board.files, board.ranks), (board.ranks, board.files))
+    ):
         for line in range(1, across):
             for cell in range(along):
-                # The square beyond the line; a1 (0, 0) is dark, and so are all whose numbers make an even sum.
+                # The square beyond the line; a1 (0, 0) is dark, and so are all whose numbers make
+                # an even sum.
                 sign = 1.0 if (line + cell) % 2 else -1.0
                 places = np.column_stack([np.full(len(SHARES), float(line)), cell + SHARES])
                 points.append(places if axis == 0 else places[:, ::-1])
                 normals.append(np.tile((sign, 0.0) if axis == 0 else (0.0, sign), (len(SHARES), 1)))
     return BoardEdges(
-        np.asarray(board.origin_mm) + board.square_mm * np.concatenate(points), np.concatenate(normals), "step", board.square_mm * SHARE_STEP
+        np.asarray(board.origin_mm) + board.square_mm * np.concatenate(points),
+        np.concatenate(normals),
+        "step",
+        board.square_mm * SHARE_STEP,
     )
 
 
@@ -136,11 +165,20 @@ def _hex(board: Hex) -> BoardEdges:
             beside = np.array([-normal[1], normal[0]]) * board.cell_mm / np.sqrt(3)
             points.append(middles[one] + way / 2 + (SHARES[:, None] - 0.5) * beside)
             normals.append(np.tile(normal, (len(SHARES), 1)))
-    return BoardEdges(np.concatenate(points), np.concatenate(normals), "line", board.cell_mm / np.sqrt(3) * SHARE_STEP)
+    return BoardEdges(
+        np.concatenate(points),
+        np.concatenate(normals),
+        "line",
+        board.cell_mm / np.sqrt(3) * SHARE_STEP,
+    )
 
 
-def _line_offsets(image: Image, edges_px: Array, normals_px: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Where along its normal the profile of each line (n, 2) mirrors itself best, within half of REACH_PX."""
+def _line_offsets(
+    image: Image, edges_px: Array, normals_px: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Where along its normal the profile of each line (n, 2) mirrors itself best, within half of
+    REACH_PX.
+    """
     shifts = np.arange(-REACH_PX / 2, REACH_PX / 2 + STEP_PX / 2, STEP_PX)
     half = np.arange(STEP_PX / 2, HALF_PX, STEP_PX)
     steps = np.arange(shifts[0] - half[-1], shifts[-1] + half[-1] + STEP_PX / 2, STEP_PX / 2)
@@ -157,7 +195,10 @@ def _line_offsets(image: Image, edges_px: Array, normals_px: Array) -> tuple[Arr
     centre = np.clip(best, 1, len(shifts) - 2)
     left, there, right = (unlike[rows, centre + k] for k in (-1, 0, 1))
     bend = left - 2 * there + right
-    offset = shifts[centre] + np.where(bend > 0, 0.5 * (left - right) / np.maximum(bend, 1e-12), 0.0) * STEP_PX
+    offset = (
+        shifts[centre]
+        + np.where(bend > 0, 0.5 * (left - right) / np.maximum(bend, 1e-12), 0.0) * STEP_PX
+    )
     seen = variance[rows, best] > FAINT * profile.mean(axis=1) ** 2
     good = inside & seen & (best > 0) & (best < len(shifts) - 1) & (unlike[rows, best] < UNLIKE)
     return offset, good

@@ -1,7 +1,9 @@
-"""Cards, and perhaps a board, that lie still, photographed from several places: where their edges should be, and how far off they are seen.
+"""Cards, and perhaps a board, that lie still, photographed from several places: where their edges
+should be, and how far off they are seen.
 
-The state is [x, y, heading] of cards 1 to 3 beside card 0, then of each photograph the pose (rotation vector, translation) and the spread
-of light, then, where there is a board, its [x, y, heading] and how much farther out its rim is than its sizes say.
+The state is [x, y, heading] of cards 1 to 3 beside card 0, then of each photograph the pose
+(rotation vector, translation) and the spread of light, then, where there is a board, its [x, y,
+heading] and how much farther out its rim is than its sizes say.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ SIDE_EDGES = 7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known before: the lens, the cards' edges (points and normals by card, in sides), and what is printed on a board.
+    """What is known before: the lens, the cards' edges (points and normals by card, in sides), and
+    what is printed on a board.
 
     `height_mm`: how much higher than the cards the board's face lies.
     """
@@ -58,7 +61,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Edges of one photograph: which could be measured (n,), where they are (n, 2) px, and the normals there (n, 2)."""
+    """Edges of one photograph: which could be measured (n,), where they are (n, 2) px, and the
+    normals there (n, 2).
+    """
 
     which: NDArray[np.intp]
     places_px: Array
@@ -98,18 +103,28 @@ def card_corners(state: Array, side_mm: float) -> Array:
     return np.array([laid(_card(state, card), square(side_mm)) for card in CARDS])
 
 
-def project_plane(points_mm: Array, state: Array, frame: int, lens: Lens, z_mm: float = 0.0) -> Array:
+def project_plane(
+    points_mm: Array, state: Array, frame: int, lens: Lens, z_mm: float = 0.0
+) -> Array:
     """Pixels (n, 2) of points (n, 2) on the plane of the cards, or so much above it."""
     rotation, translation = pose(state, frame)
-    return project_with(rotation, translation, np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), lens)
+    return project_with(
+        rotation, translation, np.column_stack([points_mm, np.full(len(points_mm), z_mm)]), lens
+    )
 
 
 def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
     """Edges of a photograph, looked for where a state has them."""
     edges, normals = _card_edges(state, frame, known)
-    corners = project_plane(card_corners(state, known.side_mm).reshape(-1, 2), state, frame, known.lens).reshape(4, 4, 2)
-    module_px = float(np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min()) / MODULES
-    offset, _, good = edge_offsets(image, edges, normals, REACH_MODULES * module_px, np.full(len(edges), _spread(state, frame)))
+    corners = project_plane(
+        card_corners(state, known.side_mm).reshape(-1, 2), state, frame, known.lens
+    ).reshape(4, 4, 2)
+    module_px = (
+        float(np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).min()) / MODULES
+    )
+    offset, _, good = edge_offsets(
+        image, edges, normals, REACH_MODULES * module_px, np.full(len(edges), _spread(state, frame))
+    )
     cards = _seen(edges, normals, offset, good)
     if known.lines is None:
         return Measured(cards)
@@ -118,15 +133,25 @@ def measure(image: Image, state: Array, frame: int, known: Known) -> Measured:
 
 
 def residuals(state: Array, measured: list[Measured], known: Known) -> Array:
-    """Distances in px of measured edges from where they should be, along their normals: cards, boards; then what is expected of spread and rim."""
+    """Distances in px of measured edges from where they should be, along their normals: cards,
+    boards; then what is expected of spread and rim.
+    """
     spreads = [_spread(state, frame) for frame in range(len(measured))]
-    cards = [_off(_card_edges(state, frame, known)[0], one.cards, spread) for frame, (one, spread) in enumerate(zip(measured, spreads, strict=True))]
+    cards = [
+        _off(_card_edges(state, frame, known)[0], one.cards, spread)
+        for frame, (one, spread) in enumerate(zip(measured, spreads, strict=True))
+    ]
     boards = []
     for frame, one in enumerate(measured):
         if known.lines and one.board:
             spread = spreads[frame] if known.lines.look == "step" else 0.0
-            boards.append(_off(_board_edges(state, frame, known)[0], one.board, spread) / np.sqrt(SIDE_EDGES))
-    expected = [*(np.array(spreads) / SPREAD_SIGMA_PX), *(state[-1:] / RIM_SIGMA_MM if known.lines else ())]
+            boards.append(
+                _off(_board_edges(state, frame, known)[0], one.board, spread) / np.sqrt(SIDE_EDGES)
+            )
+    expected = [
+        *(np.array(spreads) / SPREAD_SIGMA_PX),
+        *(state[-1:] / RIM_SIGMA_MM if known.lines else ()),
+    ]
     return np.concatenate([*cards, *boards, ROBUST_PX * np.array(expected)])
 
 
@@ -139,9 +164,16 @@ def _spread(state: Array, frame: int) -> float:
 
 
 def _card_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
-    """Edges of all cards (n, 2) px as they should be in a photograph, and unit normals (n, 2) to their white sides."""
+    """Edges of all cards (n, 2) px as they should be in a photograph, and unit normals (n, 2) to
+    their white sides.
+    """
     on, beside = (
-        np.concatenate([laid(_card(state, card), known.side_mm * points + aside * ways) for card, (points, ways) in enumerate(known.samples)])
+        np.concatenate(
+            [
+                laid(_card(state, card), known.side_mm * points + aside * ways)
+                for card, (points, ways) in enumerate(known.samples)
+            ]
+        )
         for aside in (0.0, ASIDE_MM)
     )
     return _pictured(on, beside, state, frame, known.lens, 0.0)
@@ -151,11 +183,16 @@ def _board_edges(state: Array, frame: int, known: Known) -> tuple[Array, Array]:
     """The same of what is printed on the board."""
     assert known.lines is not None
     out = state[-1] if known.lines.look == "rim" else 0.0
-    on, beside = (laid(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals) for aside in (0.0, ASIDE_MM))
+    on, beside = (
+        laid(state[BOARD], known.lines.points_mm + (out + aside) * known.lines.normals)
+        for aside in (0.0, ASIDE_MM)
+    )
     return _pictured(on, beside, state, frame, known.lens, known.height_mm)
 
 
-def _pictured(on: Array, beside: Array, state: Array, frame: int, lens: Lens, z_mm: float) -> tuple[Array, Array]:
+def _pictured(
+    on: Array, beside: Array, state: Array, frame: int, lens: Lens, z_mm: float
+) -> tuple[Array, Array]:
     edges = project_plane(on, state, frame, lens, z_mm)
     step = project_plane(beside, state, frame, lens, z_mm) - edges
     return edges, step / np.linalg.norm(step, axis=1, keepdims=True)
@@ -166,4 +203,6 @@ def _seen(edges: Array, normals: Array, offset: Array, good: NDArray[np.bool_]) 
 
 
 def _off(edges: Array, seen: Seen, spread: float) -> Array:
-    return np.asarray(np.sum((seen.places_px - edges[seen.which]) * seen.normals_px, axis=1) - spread)
+    return np.asarray(
+        np.sum((seen.places_px - edges[seen.which]) * seen.normals_px, axis=1) - spread
+    )

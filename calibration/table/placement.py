@@ -1,7 +1,9 @@
-"""Where four corner cards lie, and the board between them, from photographs: all places and all cameras in one adjustment.
+"""Where four corner cards lie, and the board between them, from photographs: all places and all
+cameras in one adjustment.
 
-Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind, its sizes and how much higher its face
-lies.  Each card and the board has a place and a heading, each photograph a pose and a spread of light (`calibration.table.bundle_adjustment`).
+Known are the lens, the side of the cards, that they lie in one plane, and of a board its kind, its
+sizes and how much higher its face lies.  Each card and the board has a place and a heading, each
+photograph a pose and a spread of light (`calibration.table.bundle_adjustment`).
 """
 
 from __future__ import annotations
@@ -59,16 +61,19 @@ SHIFTED_PX = 0.12
 STEP = 1e-5
 """Of a difference quotient, in mm and rad."""
 LEAST_LINES, BOARD_OFF_PX = 0.4, 0.6
-"""Of a board's lines this share has to be seen, and half of them no farther from where they should be."""
+"""Of a board's lines this share has to be seen, and half of them no farther from where they should
+be.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
     """Cards and board in the frame of the table.
 
-    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12, 12) of their places (x and y of the
-    middle in mm, heading in rad, card by card); `apart_mm` and `sigma_mm` are the distances between the middles of two cards; `rms_px` how
-    far edges are off, by card.  `height_mm`: of the board's face above the cards.
+    `corners_mm` (4, 4, 2), card by card, clockwise from each one's own top left; `covariance` (12,
+    12) of their places (x and y of the middle in mm, heading in rad, card by card); `apart_mm` and
+    `sigma_mm` are the distances between the middles of two cards; `rms_px` how far edges are off,
+    by card.  `height_mm`: of the board's face above the cards.
     """
 
     corners_mm: Array
@@ -84,9 +89,13 @@ class Placed:
     @property
     def fiducials(self) -> Fiducials:
         """As `table.json` has them."""
-        markers = tuple(Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS)
+        markers = tuple(
+            Marker(id=card, corners_mm=_corners(self.corners_mm[card])) for card in CARDS
+        )
         rows = tuple(tuple(float(f"{value:.9g}") for value in row) for row in self.covariance)
-        return Fiducials(markers=markers, dictionary=DICTIONARY, z_mm=0.0 - self.height_mm, covariance=rows)
+        return Fiducials(
+            markers=markers, dictionary=DICTIONARY, z_mm=0.0 - self.height_mm, covariance=rows
+        )
 
 
 def read_frames(folder: Path, lens: Lens) -> Photographs:
@@ -96,7 +105,11 @@ def read_frames(folder: Path, lens: Lens) -> Photographs:
     """
     if not folder.is_dir():
         raise InputError(f"--from: expected a folder of photographs, got {folder}")
-    paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    ]
     if not paths:
         raise InputError(f"{folder}: expected photographs of the cards (JPEG or PNG), got none")
     for path in paths:
@@ -108,7 +121,10 @@ def check_size(where: str, size_px: tuple[int, int], lens: Lens) -> None:
     """Raises InputError for a picture of another size, (width, height), than the lens is for."""
     if size_px != (lens.width, lens.height):
         got = f"{size_px[0]} x {size_px[1]} px"
-        raise InputError(f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated, got {got}")
+        raise InputError(
+            f"{where}: expected {lens.width} x {lens.height} px, for which the lens is calibrated,"
+            f" got {got}"
+        )
 
 
 def place_cards(
@@ -122,11 +138,13 @@ def place_cards(
 ) -> Placed:
     """Where cards 0 to 3 lie, and a board of known kind with its face so much higher than they.
 
-    `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left, where it is not to be looked for; without
-    a board they are those of open ground.  With neither, the ground lies between the cards' inner corners.  The board's origin and axes
-    are the table's; of open ground, the near left corner, and the way to the near right one.  With `before_mm` (4, 4, 2), the cards' corners
-    as they lay before, the ground's frame stays where most cards have it, and the board is looked for near its place there.  Raises InputError
-    where no photograph shows all four cards, something does not fit, or the board is not seen.
+    `corners_px` (4, 2): the board's corners in the first photograph, clockwise from the far left,
+    where it is not to be looked for; without a board they are those of open ground.  With neither,
+    the ground lies between the cards' inner corners.  The board's origin and axes are the table's;
+    of open ground, the near left corner, and the way to the near right one.  With `before_mm` (4,
+    4, 2), the cards' corners as they lay before, the ground's frame stays where most cards have it,
+    and the board is looked for near its place there.  Raises InputError where no photograph shows
+    all four cards, something does not fit, or the board is not seen.
     """
     seen = detect_cards(frames)
     known = Known(lens, side_mm, [edge_samples(card, DICTIONARY) for card in CARDS])
@@ -144,7 +162,11 @@ def place_cards(
         if near is not None and _shows(images[0], np.concatenate([state, near, [0.0]]), known):
             place = near
         elif corners_px is None:
-            face = Face(images[0], lambda points: project_plane(points, state, 0, lens, height_mm), card_corners(state, side_mm))
+            face = Face(
+                images[0],
+                lambda points: project_plane(points, state, 0, lens, height_mm),
+                card_corners(state, side_mm),
+            )
             place = find_board(face, board, lines, near)
         else:
             place = _fitted(board.outline(), corners_px)
@@ -160,14 +182,34 @@ def place_cards(
     sigma = {pair: _apart_sigma(middles, covariance[:PLACES, :PLACES], pair) for pair in pairs}
     apart = {(a, b): float(np.hypot(*(middles[a] - middles[b]))) for a, b in pairs}
     corners = np.array([laid(card, square(side_mm)) for card in _on_table(state, known, place)])
-    return Placed(corners, by_state @ covariance @ by_state.T, board, height_mm, apart, sigma, tuple(rms), len(images), lines_seen)
+    return Placed(
+        corners,
+        by_state @ covariance @ by_state.T,
+        board,
+        height_mm,
+        apart,
+        sigma,
+        tuple(rms),
+        len(images),
+        lines_seen,
+    )
 
 
-def _fit(state: Array, images: Sequence[Image], known: Known) -> tuple[Array, list[Measured], OptimizeResult]:
+def _fit(
+    state: Array, images: Sequence[Image], known: Known
+) -> tuple[Array, list[Measured], OptimizeResult]:
     """The state at which edges, measured anew in each round, fit best."""
     for _ in range(ROUNDS):
         measured = [measure(image, state, frame, known) for frame, image in enumerate(images)]
-        fit = least_squares(residuals, state, args=(measured, known), loss="huber", f_scale=ROBUST_PX, x_scale="jac", max_nfev=30)
+        fit = least_squares(
+            residuals,
+            state,
+            args=(measured, known),
+            loss="huber",
+            f_scale=ROBUST_PX,
+            x_scale="jac",
+            max_nfev=30,
+        )
         state = np.asarray(fit.x)
     return state, measured, fit
 
@@ -175,21 +217,34 @@ def _fit(state: Array, images: Sequence[Image], known: Known) -> tuple[Array, li
 def _shows(image: Image, state: Array, known: Known) -> bool:
     """Are the board's lines seen in the first photograph where a state has them?"""
     board = measure(image, state, 0, known).board
-    return known.lines is not None and board is not None and known.lines.share(board.which) > LEAST_LINES
+    return (
+        known.lines is not None
+        and board is not None
+        and known.lines.share(board.which) > LEAST_LINES
+    )
 
 
 def _check_edges(state: Array, seen: list[tuple[str, Array]], known: Known) -> None:
-    """Raises InputError where blur has led edges of a card astray: the detector has its middle elsewhere."""
+    """Raises InputError where blur has led edges of a card astray: the detector has its middle
+    elsewhere.
+    """
     corners = card_corners(state, known.side_mm).reshape(-1, 2)
     for frame, (name, quads) in enumerate(seen):
-        wrong = at_wrong_edges(project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2))
+        wrong = at_wrong_edges(
+            project_plane(corners, state, frame, known.lens), quads.reshape(-1, 2)
+        )
         if wrong.any():
             said = f"the edges of card {int(np.argmax(wrong))} are not where the card is"
-            raise InputError(f"{name}: expected a sharp photograph, but {said}; hold the camera still, focus it, and take another")
+            raise InputError(
+                f"{name}: expected a sharp photograph, but {said}; hold the camera still, focus it,"
+                " and take another"
+            )
 
 
 def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
-    """Raises InputError where a card is not where it should be in some photograph, naming the one without which the others fit best."""
+    """Raises InputError where a card is not where it should be in some photograph, naming the one
+    without which the others fit best.
+    """
     owner, off = known.owner, residuals(state, measured, known)
     shifts, start = [], 0
     for one in (photo.cards for photo in measured):
@@ -197,75 +252,128 @@ def _check_fit(state: Array, measured: list[Measured], known: Known) -> None:
         start += len(one.which)
         for card in CARDS:
             mine = owner[one.which] == card
-            shifts.append(float(np.linalg.norm(np.linalg.lstsq(one.normals_px[mine], part[mine], rcond=None)[0])) if mine.sum() > 8 else 0.0)
+            shifts.append(
+                float(
+                    np.linalg.norm(np.linalg.lstsq(one.normals_px[mine], part[mine], rcond=None)[0])
+                )
+                if mine.sum() > 8
+                else 0.0
+            )
     if max(shifts) <= SHIFTED_PX:
         return
     costs = []
     for card in CARDS:
         rest = [Measured(photo.cards.only(owner[photo.cards.which] != card)) for photo in measured]
-        costs.append(float(least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost))
+        costs.append(
+            float(
+                least_squares(residuals, state, args=(rest, known), x_scale="jac", max_nfev=15).cost
+            )
+        )
     worst = int(np.argmin(costs))
-    said = f"they are seen up to {max(shifts):.2f} px from where they should be, and card {worst} ({NAMES[worst]}) fits least"
+    said = (
+        f"they are seen up to {max(shifts):.2f} px from where they should be, and card {worst}"
+        f" ({NAMES[worst]}) fits least"
+    )
     advice = "is it bent, does it lie higher, was it moved between photographs?"
     raise InputError(f"expected four flat cards in one plane that lie still; {said}; {advice}")
 
 
 def _check_board(state: Array, measured: list[Measured], known: Known) -> float:
-    """The share of the board's lines that is seen; raises InputError where they are not where they should be."""
+    """The share of the board's lines that is seen; raises InputError where they are not where they
+    should be.
+    """
     assert known.lines is not None
-    start, boards = sum(len(photo.cards.which) for photo in measured), [photo.board for photo in measured if photo.board]
+    start, boards = (
+        sum(len(photo.cards.which) for photo in measured),
+        [photo.board for photo in measured if photo.board],
+    )
     seen = float(np.mean([known.lines.share(board.which) for board in boards]))
     if seen < LEAST_LINES:
         raise InputError(
-            f"expected the board's lines where its kind and sizes have them, but only {100 * seen:.0f} % are seen there; "
-            "check --cell-mm and --thickness-mm; a chessboard's near left square is dark"
+            "expected the board's lines where its kind and sizes have them, but only"
+            f" {100 * seen:.0f} % are seen there; check --cell-mm and --thickness-mm; a"
+            " chessboard's near left square is dark"
         )
-    off_px = known.board_off_px(residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)])
+    off_px = known.board_off_px(
+        residuals(state, measured, known)[start : start + sum(len(board.which) for board in boards)]
+    )
     if off_px > BOARD_OFF_PX:
-        raise InputError(f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check --cell-mm and --thickness-mm")
+        raise InputError(
+            f"expected a flat board of these sizes, but its lines are {off_px:.1f} px off; check"
+            " --cell-mm and --thickness-mm"
+        )
     return seen
 
 
 def detect_cards(frames: Mapping[str, Image]) -> list[tuple[str, Array]]:
     """Photographs that show all four cards, and their corners (4, 4, 2) px."""
-    wanted = Fiducials(markers=tuple(Marker(id=card, corners_mm=((0, 10), (10, 10), (10, 0), (0, 0))) for card in CARDS), dictionary=DICTIONARY)
+    wanted = Fiducials(
+        markers=tuple(
+            Marker(id=card, corners_mm=((0, 10), (10, 10), (10, 0), (0, 0))) for card in CARDS
+        ),
+        dictionary=DICTIONARY,
+    )
     found = {name: detect_markers(image, wanted) for name, image in frames.items()}
     for name, detected in found.items():
         if detected.twice:
-            raise InputError(f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take one away")
-    seen = [(name, np.array([detected.corners_px[card] for card in CARDS])) for name, detected in found.items() if len(detected.corners_px) == 4]
+            raise InputError(
+                f"{name}: expected each card once, but card {detected.twice[0]} is seen twice; take"
+                " one away"
+            )
+    seen = [
+        (name, np.array([detected.corners_px[card] for card in CARDS]))
+        for name, detected in found.items()
+        if len(detected.corners_px) == 4
+    ]
     if not seen:
         for image in frames.values():
             refuse_mirrored(image, wanted)
         best = max((detected.corners_px for detected in found.values()), key=len, default={})
         missing = ", ".join(f"{card} ({NAMES[card]})" for card in CARDS if card not in best)
-        raise InputError(f"expected a photograph of all four cards, 0 to 3; none shows {missing} with the others")
+        raise InputError(
+            f"expected a photograph of all four cards, 0 to 3; none shows {missing} with the others"
+        )
     return seen
 
 
 def _start(quads: list[Array], lens: Lens, side_mm: float) -> Array:
-    """First guess from detected corners: [x, y, heading] of cards 1 to 3 beside card 0, then pose and spread of each photograph.
+    """First guess from detected corners: [x, y, heading] of cards 1 to 3 beside card 0, then pose
+    and spread of each photograph.
 
-    One small card says little about the plane that it lies in, and two answers are nearly as good: all cards' answers are tried,
-    and the one from which all corners of all photographs fit best is taken.
+    One small card says little about the plane that it lies in, and two answers are nearly as good:
+    all cards' answers are tried, and the one from which all corners of all photographs fit best is
+    taken.
     """
-    guesses = [_polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm) for places in _guesses(quads[0], lens, side_mm)]
-    best = min(guesses, key=lambda guess: float(np.sum(_corners_off(guess, quads, lens, side_mm) ** 2)))
+    guesses = [
+        _polished(_with_poses(places, quads, lens, side_mm), quads, lens, side_mm)
+        for places in _guesses(quads[0], lens, side_mm)
+    ]
+    best = min(
+        guesses, key=lambda guess: float(np.sum(_corners_off(guess, quads, lens, side_mm) ** 2))
+    )
     best[PLACES + SPREAD :: FRAME] = 0.0  # corners say nothing about the spread
     return best
 
 
 def _guesses(quad: Array, lens: Lens, side_mm: float) -> list[Array]:
-    """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2) px allow for."""
+    """Places (9,) of cards 1 to 3 beside card 0, in the planes that each card's corners (4, 4, 2)
+    px allow for.
+    """
     local = np.column_stack([square(side_mm), np.zeros(4)])
     rays = undistort(quad.reshape(-1, 2), lens).reshape(-1, 1, 2)
     guesses = []
     for card in CARDS:
-        _, turns, shifts, _ = cv2.solvePnPGeneric(local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE)
+        _, turns, shifts, _ = cv2.solvePnPGeneric(
+            local, rays[4 * card : 4 * card + 4], np.eye(3), None, flags=cv2.SOLVEPNP_IPPE_SQUARE
+        )
         for turn, shift in zip(turns, shifts, strict=True):
             rotation = np.asarray(cv2.Rodrigues(turn)[0])
-            plane2ray = np.column_stack([rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)])
-            flat = np.asarray(cv2.perspectiveTransform(rays, np.linalg.inv(plane2ray))).reshape(4, 4, 2)
+            plane2ray = np.column_stack(
+                [rotation[:, 0], rotation[:, 1], np.asarray(shift).reshape(3)]
+            )
+            flat = np.asarray(cv2.perspectiveTransform(rays, np.linalg.inv(plane2ray))).reshape(
+                4, 4, 2
+            )
             across = flat[:, 1] - flat[:, 0]
             headings = np.arctan2(across[:, 1], across[:, 0])
             c, s = np.cos(headings[0]), np.sin(headings[0])
@@ -285,27 +393,48 @@ def _with_poses(places: Array, quads: list[Array], lens: Lens, side_mm: float) -
 
 def _polished(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     """The guess moved until all detected corners fit best."""
-    return np.asarray(least_squares(_corners_off, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60).x)
+    return np.asarray(
+        least_squares(
+            _corners_off, state, args=(quads, lens, side_mm), x_scale="jac", max_nfev=60
+        ).x
+    )
 
 
 def _corners_off(state: Array, quads: list[Array], lens: Lens, side_mm: float) -> Array:
     points = card_corners(state, side_mm).reshape(-1, 2)
-    return np.concatenate([(project_plane(points, state, frame, lens) - quad.reshape(-1, 2)).ravel() for frame, quad in enumerate(quads)])
+    return np.concatenate(
+        [
+            (project_plane(points, state, frame, lens) - quad.reshape(-1, 2)).ravel()
+            for frame, quad in enumerate(quads)
+        ]
+    )
 
 
 def _on_face(corners_px: Array, state: Array, lens: Lens, height_mm: float) -> Array:
-    """Places (4, 2) on the plane of the board's face of corners (4, 2) px in the first photograph; raises InputError."""
+    """Places (4, 2) on the plane of the board's face of corners (4, 2) px in the first photograph;
+    raises InputError.
+    """
     rotation, translation = pose(state, 0)
-    places = on_plane(corners_px, Camera(rotation, translation, np.zeros((6, 6)), 0.0, CARDS), lens, height_mm)
+    places = on_plane(
+        corners_px, Camera(rotation, translation, np.zeros((6, 6)), 0.0, CARDS), lens, height_mm
+    )
     if signed_area(places) >= 0:
-        raise InputError("--corners-px: expected the board's corners clockwise from the far left, got another order")
+        raise InputError(
+            "--corners-px: expected the board's corners clockwise from the far left, got another"
+            " order"
+        )
     return places
 
 
 def _fitted(outline: Array, corners: Array) -> Array:
-    """The place [x, y, heading] at which a board's outline, from its near left, fits corners (4, 2) that begin at the far left."""
+    """The place [x, y, heading] at which a board's outline, from its near left, fits corners (4, 2)
+    that begin at the far left.
+    """
     if len(outline) != len(corners):
-        raise InputError(f"--corners-px: expected with boards of four corners; this one has {len(outline)} and has to be found by itself")
+        raise InputError(
+            f"--corners-px: expected with boards of four corners; this one has {len(outline)} and"
+            " has to be found by itself"
+        )
     near = corners[[3, 2, 1, 0]]
     mean, other = outline.mean(axis=0), near.mean(axis=0)
     (a, b), (c, d) = (outline - mean).T @ (near - other)
@@ -314,15 +443,27 @@ def _fitted(outline: Array, corners: Array) -> Array:
 
 
 def _ground(corners: Array) -> tuple[Open, Array]:
-    """Open ground between cards (4, 4, 2), or inside four corners (4, 2) from the far left, and its place on the plane."""
+    """Open ground between cards (4, 4, 2), or inside four corners (4, 2) from the far left, and its
+    place on the plane.
+    """
     if corners.ndim == 3:
         if signed_area(corners.mean(axis=1)) >= 0:
-            raise InputError("expected cards 0 to 3 clockwise from the far left, seen from above; got another order: lay each where its words say")
+            raise InputError(
+                "expected cards 0 to 3 clockwise from the far left, seen from above; got another"
+                " order: lay each where its words say"
+            )
         corners = _inner(corners)
     way = corners[2] - corners[3]
     place = np.array([*corners[3], np.arctan2(way[1], way[0])])
     outline = _seen_from(place, corners)
-    return Open(outline_mm=tuple((round(float(x), 3), round(float(y), 3)) for x, y in outline[[3, 2, 1, 0]])), place
+    return (
+        Open(
+            outline_mm=tuple(
+                (round(float(x), 3), round(float(y), 3)) for x, y in outline[[3, 2, 1, 0]]
+            )
+        ),
+        place,
+    )
 
 
 def _seen_from(place: Array, points: Array) -> Array:
@@ -332,7 +473,9 @@ def _seen_from(place: Array, points: Array) -> Array:
 
 
 def _on_table(state: Array, known: Known, place: Array) -> Array:
-    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that stays where it is."""
+    """Places (4, 3) of the cards [x, y, heading] in the frame of the board, or of a place that
+    stays where it is.
+    """
     there = state[BOARD] if known.lines else place
     cards = np.vstack([np.zeros(3), state[:PLACES].reshape(3, 3)])
     return np.column_stack([_seen_from(there, cards[:, :2]), cards[:, 2] - there[2]])

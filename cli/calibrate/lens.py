@@ -36,7 +36,9 @@ from vision.cameras.reconnect import AnnouncedCamera
 from webui import create_lens_app
 
 SQUARE_MM = {"charuco": 20.0, "chessboard": 25.0}
-"""Squares of the target, where nothing else is said: a lens does not depend on them, only how far away the views are told to be."""
+"""Squares of the target, where nothing else is said: a lens does not depend on them, only how far
+away the views are told to be.
+"""
 
 
 @click.group()
@@ -49,15 +51,51 @@ for command in (table, printed, frame, recheck, restore, colours, check):
 
 
 @calibrate.command()
-@click.option("--from", "folder", type=click.Path(path_type=Path), help="Folder of photographs of the target, 12 or more.")
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Folder of photographs of the target, 12 or more.",
+)
 @click.option("--camera", "spec", help="Take them now, guided: folder:PATH, ...")
-@click.option("--keep", type=click.Path(path_type=Path), help="Folder for the photographs that --camera takes; they can be used again with --from.")
-@click.option("--lens", "known", help="With --camera: which camera it is, such as camera-module-3; guidance is better from the start.")
-@click.option("--target", "target_name", metavar="charuco|chessboard", default="charuco", show_default=True, help="What was photographed.")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="Folder for the photographs that --camera takes; they can be used again with --from.",
+)
+@click.option(
+    "--lens",
+    "known",
+    help=(
+        "With --camera: which camera it is, such as camera-module-3; guidance is better from the"
+        " start."
+    ),
+)
+@click.option(
+    "--target",
+    "target_name",
+    metavar="charuco|chessboard",
+    default="charuco",
+    show_default=True,
+    help="What was photographed.",
+)
 @click.option("--corners", metavar="WxH", help="Inner corners of the chessboard, such as 9x6.")
-@click.option("--square-mm", type=float, help="Side of the target's squares; only the views' distances depend on it.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write; what was there is kept as OUT.bak.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Draw where in the picture the target's corners were.")
+@click.option(
+    "--square-mm",
+    type=float,
+    help="Side of the target's squares; only the views' distances depend on it.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file to write; what was there is kept as OUT.bak.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="Draw where in the picture the target's corners were.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the document that is written.")
 @page_options("With --camera: guidance on a page, with the live picture, instead of the terminal.")
 def lens(
@@ -86,7 +124,9 @@ def lens(
     _check_source(folder, spec, keep, known, panel)
     guide = LensGuide() if panel else None
     with served(guide, create_lens_app, host, port, public_names) if guide else nullcontext():
-        views = read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
+        views = (
+            read_views(folder, target) if folder else _taken(str(spec), keep, known, target, guide)
+        )
         try:
             calibrated = calibrate_lens(views.views, views.size_px)
         except InputError as error:
@@ -105,16 +145,25 @@ def lens(
         say(written)
 
 
-def _check_source(folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool) -> None:
-    """Raises InputError unless views come from a folder, or from a camera with what goes with it."""
+def _check_source(
+    folder: Path | None, spec: str | None, keep: Path | None, known: str | None, panel: bool
+) -> None:
+    """Raises InputError unless views come from a folder, or from a camera with what goes with
+    it.
+    """
     with_camera = spec is not None or keep is not None or known is not None or panel
     if (folder is not None and with_camera) or (folder is None and spec is None):
-        raise InputError("calibrate lens: expected --from FOLDER, or --camera, which --keep, --lens and --panel go with")
+        raise InputError(
+            "calibrate lens: expected --from FOLDER, or --camera, which --keep, --lens and --panel"
+            " go with"
+        )
     if keep is not None and not keep.is_dir():
         raise InputError(f"--keep: expected a folder that exists, got {keep}")
 
 
-def _taken(spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None) -> Views:
+def _taken(
+    spec: str, keep: Path | None, known: str | None, target: Target, guide: LensGuide | None
+) -> Views:
     """Views taken now, guided on a page or in the terminal."""
     first_lens = (lambda size: known_lens(known, size)) if known else None
     with closing(AnnouncedCamera(open_camera(spec, None), complain)) as camera:
@@ -132,21 +181,35 @@ def _target(name: str, corners: str | None, square_mm: float | None) -> Target:
         raise InputError(f"--square-mm: expected 1 to 500 mm, got {side:g}")
     if name == "charuco":
         if corners is not None:
-            raise InputError("--corners: expected with --target chessboard only; the ChArUco target has its own")
+            raise InputError(
+                "--corners: expected with --target chessboard only; the ChArUco target has its own"
+            )
         return Charuco(side)
     counts = re.fullmatch(r"(\d{1,2})x(\d{1,2})", corners or "")
     if not counts or not all(3 <= int(count) <= 40 for count in counts.groups()):
-        raise InputError(f"--corners: expected the chessboard's inner corners, 3x3 to 40x40, such as 9x6, got {corners or 'none'}")
+        raise InputError(
+            "--corners: expected the chessboard's inner corners, 3x3 to 40x40, such as 9x6, got"
+            f" {corners or 'none'}"
+        )
     return ChessTarget(int(counts[1]), int(counts[2]), side)
 
 
 def _print(file: LensFile) -> None:
     output = console()
-    rows = Table(box=SIMPLE_HEAD, caption="RMS: how far corners are from where the lens puts them", caption_justify="left")
+    rows = Table(
+        box=SIMPLE_HEAD,
+        caption="RMS: how far corners are from where the lens puts them",
+        caption_justify="left",
+    )
     for heading in ("view", "corners", "tilt, °", "away, mm", "RMS, px", "worst, px"):
         rows.add_column(heading, justify="left" if heading == "view" else "right")
     for view in file.views:
-        numbers = f"{view.tilt_deg:.0f}", f"{view.away_mm:.0f}", f"{view.rms_px:.2f}", f"{view.worst_px:.2f}"
+        numbers = (
+            f"{view.tilt_deg:.0f}",
+            f"{view.away_mm:.0f}",
+            f"{view.rms_px:.2f}",
+            f"{view.worst_px:.2f}",
+        )
         rows.add_row(escape(view.name), str(view.corners), *numbers)
     output.print(rows)
     for out in file.left_out:
@@ -156,7 +219,9 @@ def _print(file: LensFile) -> None:
     for heading in ("parameter", "value", "unit"):
         rows.add_column(heading, justify="right" if heading == "value" else "left")
     for name, sigma in file.sigma.items():
-        rows.add_row(name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else "")
+        rows.add_row(
+            name, fine_margin(values[name], sigma), "px" if name in ("fx", "fy", "cx", "cy") else ""
+        )
     output.print(rows)
     for sentence in file.advice:
         output.print(escape(sentence), highlight=False)
@@ -166,5 +231,8 @@ def _print(file: LensFile) -> None:
 def _summary(file: LensFile) -> str:
     """How good a lens is."""
     unseen = file.held_out_px[file.model]
-    said = f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had not seen {unseen:.3f} px."
+    said = (
+        f"{len(file.views)} views, model {file.model}: RMS {file.rms_px:.3f} px, on views it had"
+        f" not seen {unseen:.3f} px."
+    )
     return f"{said} Corners cover {100 * file.coverage:.0f} % of the picture."

@@ -18,8 +18,9 @@ from table.pieces import COLOURS
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Neighbours in the order of distances the other way round or equally near; the throw on the target, touching it, out of play, or of another
-    size where it fixes that; the target out of play, or of another colour; another size that was said; a throw where a stop was heard.
+    """Neighbours in the order of distances the other way round or equally near; the throw on the
+    target, touching it, out of play, or of another size where it fixes that; the target out of
+    play, or of another colour; another size that was said; a throw where a stop was heard.
     """
     return instead(rules, _near, state, moves)
 
@@ -35,14 +36,20 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
             yield from _stops(state)
             yield "It left the play area: the end is void", Void()
         case Size():
-            yield from ((f"{ruled.player} throws {size} pieces", replace(ruled, size=size)) for size in rules.SIZES)
+            yield from (
+                (f"{ruled.player} throws {size} pieces", replace(ruled, size=size))
+                for size in rules.SIZES
+            )
         case Target():
             yield from ((f"A {colour} target stands upright", Target(colour)) for colour in COLOURS)
 
 
 def _out(state: State) -> Iterator[tuple[str, Move]]:
     if state.next is not None:
-        yield f"{state.next.capitalize()}'s piece left the play area", Throw(state.next, None, None, state.layout)
+        yield (
+            f"{state.next.capitalize()}'s piece left the play area",
+            Throw(state.next, None, None, state.layout),
+        )
 
 
 def _stops(state: State) -> Iterator[tuple[str, Move]]:
@@ -55,11 +62,20 @@ def _throws(state: State, ruled: Throw) -> Iterator[tuple[str, Move]]:
     if ruled.lie is None:
         return
     at = ruled.layout.lies.index(ruled.lie)
-    for lie, said in ((Lie(ruled.player, 0.0, True), "stands on the target"), (Lie(ruled.player, 0.0), "touches the target")):
+    for lie, said in (
+        (Lie(ruled.player, 0.0, True), "stands on the target"),
+        (Lie(ruled.player, 0.0), "touches the target"),
+    ):
         if lie != ruled.lie:
-            yield f"{ruled.player.capitalize()}'s piece {said}", replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie))
+            yield (
+                f"{ruled.player.capitalize()}'s piece {said}",
+                replace(ruled, lie=lie, layout=_first(ruled.layout, at, lie)),
+            )
     out = rank_layout(ruled.layout).without(at).layout()
-    yield f"{ruled.player.capitalize()}'s piece left the play area", Throw(ruled.player, None, None, out)
+    yield (
+        f"{ruled.player.capitalize()}'s piece left the play area",
+        Throw(ruled.player, None, None, out),
+    )
     if state.size(ruled.player) is None:
         yield from ((f"A {size} piece", replace(ruled, size=size)) for size in rules.SIZES)
 
@@ -69,13 +85,21 @@ def _orders(ruled: Throw) -> Iterator[tuple[str, Throw]]:
     thrown = lies.index(ruled.lie) if ruled.lie else None
     for at, (near, far) in enumerate(pairwise(lies)):
         if near.colour != far.colour:
-            yield _sentence(f"{_piece(far)} is nearer than {_piece(near)}"), _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=False))
+            yield (
+                _sentence(f"{_piece(far)} is nearer than {_piece(near)}"),
+                _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=False)),
+            )
             if not near.on_target:
-                yield _sentence(f"{_piece(near)} and {_piece(far)} are equally near"), _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=True))
+                yield (
+                    _sentence(f"{_piece(near)} and {_piece(far)} are equally near"),
+                    _ranked(ruled, thrown, with_pair(ruled.layout, at, equal=True)),
+                )
 
 
 def _piece(lie: Lie) -> str:
-    where = {"on": "on the target", "touching": "that touches"}.get(lie.distance, f"at {as_recorded(lie.gap_mm)} mm")
+    where = {"on": "on the target", "touching": "that touches"}.get(
+        lie.distance, f"at {as_recorded(lie.gap_mm)} mm"
+    )
     return f"{lie.colour}'s piece {where}"
 
 
@@ -84,7 +108,9 @@ def _sentence(words: str) -> str:
 
 
 def _ranked(ruled: Throw, thrown: int | None, ranking: Ranking) -> Throw:
-    return replace(ruled, lie=None if thrown is None else ranking.lie(thrown), layout=ranking.layout())
+    return replace(
+        ruled, lie=None if thrown is None else ranking.lie(thrown), layout=ranking.layout()
+    )
 
 
 def _first(layout: Layout, at: int, lie: Lie) -> Layout:
@@ -92,5 +118,9 @@ def _first(layout: Layout, at: int, lie: Lie) -> Layout:
     others = rank_layout(layout).without(at).layout()
     nearer = sum(other.rank <= lie.rank for other in others.lies)
     before, behind = others.lies[:nearer], others.lies[nearer:]
-    relations = (*others.relations[: max(nearer - 1, 0)], *("<" for one in (before, behind) if one), *others.relations[nearer:])
+    relations = (
+        *others.relations[: max(nearer - 1, 0)],
+        *("<" for one in (before, behind) if one),
+        *others.relations[nearer:],
+    )
     return Layout.sorted((*before, lie, *behind), relations)

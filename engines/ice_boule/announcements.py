@@ -1,5 +1,6 @@
-"""What does not come through the lens: the starting line, a target that is not seen, sizes said before play, what left the play area,
-a stop."""
+"""What does not come through the lens: the starting line, a target that is not seen, sizes said
+before play, what left the play area, a stop.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +55,18 @@ class SizeSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LineSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The starting player marked the starting line: true, or the two points in mm between which it runs."""
+    """The starting player marked the starting line: true, or the two points in mm between which it
+    runs.
+    """
 
     player: str
     line: Literal[True] | tuple[tuple[float, float], tuple[float, float]]
 
 
 class TargetSaid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The target stands where the starting player threw it, and the camera does not see it: its colour, or true, to be asked for that."""
+    """The target stands where the starting player threw it, and the camera does not see it: its
+    colour, or true, to be asked for that.
+    """
 
     player: str
     target: Literal[True] | str
@@ -71,11 +76,14 @@ Said = StopSaid | OutSaid | VoidSaid | SizeSaid | LineSaid | TargetSaid
 
 
 def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> Verdict:
-    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size`, `line` or `target` (docs/FORMATS.md).
+    """What is heard in Ice Boule: `{"player": "red", "stop": true}`, or with `out`, `void`, `size`,
+    `line` or `target` (docs/FORMATS.md).
 
     Raises InputError for what is none of these.
     """
-    heard = cast(Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid))
+    heard = cast(
+        Said, read_heard(said, StopSaid, OutSaid, VoidSaid, SizeSaid, LineSaid, TargetSaid)
+    )
     match heard:
         case StopSaid():
             return judge_stop(state, heard.player)
@@ -92,27 +100,49 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def judge_stop(state: State, player: str) -> Verdict:
-    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is heard, not seen."""
+    """A player, alone with pieces left, says that they throw no more (ruling ice_boule.7); this is
+    heard, not seen.
+    """
     found = _heard(state, Stop(player), lambda ranking: Stop(player, ranking.layout()))
     if not isinstance(found, Stop):
         return found
     said = f"{player.capitalize()} throws no more. {messages.follow(play(state, found), player)}"
-    return Accepted(code="boule.stop", said=said, rests_on=f"ruling ice_boule.7; {SCORING}", player=player, moves=(str(found),))
+    return Accepted(
+        code="boule.stop",
+        said=said,
+        rests_on=f"ruling ice_boule.7; {SCORING}",
+        player=player,
+        moves=(str(found),),
+    )
 
 
 def judge_out(state: State, player: str) -> Verdict:
-    """A player says that their throw left the play area, where nobody may see it; all else lies as it lay."""
-    found = _heard(state, Throw(player, None, None, state.layout), lambda ranking: Throw(player, None, None, ranking.layout()))
+    """A player says that their throw left the play area, where nobody may see it; all else lies as
+    it lay.
+    """
+    found = _heard(
+        state,
+        Throw(player, None, None, state.layout),
+        lambda ranking: Throw(player, None, None, ranking.layout()),
+    )
     if not isinstance(found, Throw):
         return found
     after = play(state, found)
     rests_on = SCORING if after.end else PLAY
-    return Accepted(code="boule.throw", said=messages.throw(state, found, after, None), rests_on=rests_on, player=player, moves=(str(found),))
+    return Accepted(
+        code="boule.throw",
+        said=messages.throw(state, found, after, None),
+        rests_on=rests_on,
+        player=player,
+        moves=(str(found),),
+    )
 
 
 def _judge_void(state: State, player: str) -> Verdict:
     if player not in state.players:
-        raise InputError(f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}")
+        raise InputError(
+            f"input: player: expected {listed(state.players, 'or')}, got {shown(player)}"
+        )
     if wrong := violation(state, Void()):
         return refusal(wrong, player, (str(Void()),), {})
     return target_left(state)
@@ -120,20 +150,44 @@ def _judge_void(state: State, player: str) -> Verdict:
 
 def target_left(state: State) -> Accepted:
     """The target left the play area, seen or heard: the end is void (ruling ice_boule.4)."""
-    said = f"The {state.target} target left the play area. {messages.follow(play(state, Void()), state.starter)}"
-    return Accepted(code="boule.void", said=said, rests_on="ruling ice_boule.4", player=state.next, moves=(str(Void()),))
+    said = (
+        f"The {state.target} target left the play area."
+        f" {messages.follow(play(state, Void()), state.starter)}"
+    )
+    return Accepted(
+        code="boule.void",
+        said=said,
+        rests_on="ruling ice_boule.4",
+        player=state.next,
+        moves=(str(Void()),),
+    )
 
 
 def _judge_size(state: State, heard: SizeSaid) -> Verdict:
     move = _readable(f"size {heard.player} {heard.size}", "size")
-    return _set_up(state, move, heard.player, "boule.size", f"{heard.player.capitalize()} throws {heard.size} pieces in this end.")
+    return _set_up(
+        state,
+        move,
+        heard.player,
+        "boule.size",
+        f"{heard.player.capitalize()} throws {heard.size} pieces in this end.",
+    )
 
 
 def _judge_line(state: State, heard: LineSaid) -> Verdict:
     if heard.player != state.starter:
-        return Waiting(code="boule.line", said=f"The starting line is {state.starter}'s to choose.", rests_on=SETUP, player=state.starter)
+        return Waiting(
+            code="boule.line",
+            said=f"The starting line is {state.starter}'s to choose.",
+            rests_on=SETUP,
+            player=state.starter,
+        )
     points = () if heard.line is True else heard.line
-    move = _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line") if points else LineMarked()
+    move = (
+        _readable("line " + " ".join(f"{x:.1f},{y:.1f}" for x, y in points), "line")
+        if points
+        else LineMarked()
+    )
     assert isinstance(move, Line | LineMarked)
     return _set_up(state, move, heard.player, "boule.line", "The starting line is marked.")
 
@@ -141,30 +195,69 @@ def _judge_line(state: State, heard: LineSaid) -> Verdict:
 def _judge_target(state: State, heard: TargetSaid) -> Verdict:
     """A target that stands and is not seen; which colour it has is asked where it was not said."""
     if heard.player != state.starter:
-        return Waiting(code="boule.target", said=f"The target is {state.starter}'s to throw.", rests_on=SETUP, player=state.starter)
+        return Waiting(
+            code="boule.target",
+            said=f"The target is {state.starter}'s to throw.",
+            rests_on=SETUP,
+            player=state.starter,
+        )
     choices = unseen_targets(state)
     if heard.target is True and choices:
         said = "Which colour is the target that stands there, and that the camera does not see?"
         choices = (*choices, Choice("It does not stand yet", ()))
-        return Ambiguous(code="boule.target.unseen", said=said, rests_on=SETUP, player=state.starter, choices=choices, until_moved=True)
-    colour = next(colour for colour in COLOURS if colour not in state.players) if heard.target is True else heard.target
+        return Ambiguous(
+            code="boule.target.unseen",
+            said=said,
+            rests_on=SETUP,
+            player=state.starter,
+            choices=choices,
+            until_moved=True,
+        )
+    colour = (
+        next(colour for colour in COLOURS if colour not in state.players)
+        if heard.target is True
+        else heard.target
+    )
     move = _readable(f"target {colour}", "target")
-    return _set_up(state, move, heard.player, "boule.target.unseen", f"The {colour} target stands, and the camera does not see it.")
+    return _set_up(
+        state,
+        move,
+        heard.player,
+        "boule.target.unseen",
+        f"The {colour} target stands, and the camera does not see it.",
+    )
 
 
 def _set_up(state: State, move: Move, player: str, code: str, said: str) -> Verdict:
-    """A move before the first throw of an end, as a player says it; refused where the rules forbid it."""
+    """A move before the first throw of an end, as a player says it; refused where the rules forbid
+    it.
+    """
     if wrong := violation(state, move):
         return refusal(wrong, player, (str(move),), {})
-    return Accepted(code=code, said=f"{said} {turn(play(state, move))}", rests_on=SETUP, player=player, moves=(str(move),))
+    return Accepted(
+        code=code,
+        said=f"{said} {turn(play(state, move))}",
+        rests_on=SETUP,
+        player=player,
+        moves=(str(move),),
+    )
 
 
 def unseen_targets(state: State, first: str | None = None) -> tuple[Choice, ...]:
-    """That a target stands and is not seen, of every colour that it may have, `first` the first of them; nothing where none can be thrown."""
+    """That a target stands and is not seen, of every colour that it may have, `first` the first of
+    them; nothing where none can be thrown.
+    """
     colours = sorted(COLOURS, key=lambda colour: colour != first)
     targets = [Target(colour) for colour in colours]
     legal = [target for target in targets if violation(state, target) is None]
-    return tuple(Choice(f"A {one.colour} target stands there, and the camera does not see it", (str(one),), holds=True) for one in legal)
+    return tuple(
+        Choice(
+            f"A {one.colour} target stands there, and the camera does not see it",
+            (str(one),),
+            holds=True,
+        )
+        for one in legal
+    )
 
 
 def _readable(text: str, key: str) -> Move:
@@ -176,7 +269,9 @@ def _readable(text: str, key: str) -> Move:
 
 
 def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Verdict:
-    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too close to call."""
+    """A move that leaves all as it lies; refused, or asked about where its end hangs on what is too
+    close to call.
+    """
     wrong = violation(state, as_it_lies)
     if wrong is None:
         return as_it_lies
@@ -185,6 +280,14 @@ def _heard(state: State, as_it_lies: H, move: Callable[[Ranking], H]) -> H | Ver
     moves = [move(order) for order in orders(state, rank_layout(state.layout), move)]
     if len(moves) == 1:
         return moves[0]
-    choices = tuple(Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves)
+    choices = tuple(
+        Choice(label(state, each, each.layout or state.layout), (str(each),)) for each in moves
+    )
     said = f"Too close to call: {state.layout}. Measure with a calliper or decide together."
-    return Ambiguous(code=TOO_CLOSE, said=said, rests_on="ruling ice_boule.2", player=as_it_lies.player, choices=choices)
+    return Ambiguous(
+        code=TOO_CLOSE,
+        said=said,
+        rests_on="ruling ice_boule.2",
+        player=as_it_lies.player,
+        choices=choices,
+    )

@@ -1,4 +1,6 @@
-"""The order of throws in Ice Boule; its distances are lines between pieces, which the measurement draws."""
+"""The order of throws in Ice Boule; its distances are lines between pieces, which the measurement
+draws.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ def where(gap: Gap) -> str:
 
 def measured(gap: Gap) -> str:
     """A distance with its 95 % uncertainty: `57.5 ± 0.4 mm`."""
-    return "on the target" if gap.on_target else f"{as_recorded(gap.mm)} ± {Z95 * gap.sigma_mm:.1f} mm"
+    return (
+        "on the target" if gap.on_target else f"{as_recorded(gap.mm)} ± {Z95 * gap.sigma_mm:.1f} mm"
+    )
 
 
 def doubt(gap: Gap) -> str:
@@ -35,7 +37,11 @@ def doubt(gap: Gap) -> str:
     piece = gap.piece
     if not gap.reach_mm:
         return ""
-    named = (piece.pose, piece.pose_probability) if piece.pose_probability < SURE else (piece.size, piece.size_probability)
+    named = (
+        (piece.pose, piece.pose_probability)
+        if piece.pose_probability < SURE
+        else (piece.size, piece.size_probability)
+    )
     return f" if it is {named[0]} ({named[1]:.0%} sure)"
 
 
@@ -49,14 +55,22 @@ def distance(lie: Lie) -> str:
 def throw(before: State, move: Throw, after: State, gap: Gap | None) -> str:
     """What a throw did, who leads, and who is next or how the end ended."""
     name = move.player.capitalize()
-    landed = f"{name}'s piece {where(gap)}." if gap else f"{name}'s piece left the play area; it counts as thrown."
+    landed = (
+        f"{name}'s piece {where(gap)}."
+        if gap
+        else f"{name}'s piece left the play area; it counts as thrown."
+    )
     return " ".join(filter(None, [landed, lead(before, after), follow(after, move.player)]))
 
 
 def lead(before: State, after: State) -> str:
     """Who leads after a throw."""
     if after.leading is None:
-        return "Nobody leads." if not after.layout.lies else f"{names(after.layout)} are level, and nobody leads."
+        return (
+            "Nobody leads."
+            if not after.layout.lies
+            else f"{names(after.layout)} are level, and nobody leads."
+        )
     nearest = after.layout.of(after.leading)[0]
     still = "still leads" if after.leading == before.leading else "leads"
     level = " (an equal distance does not take the lead)" if len(after.layout.leaders) > 1 else ""
@@ -90,7 +104,9 @@ def names(layout: Layout) -> str:
 
 
 def reading(layout: Layout, scoring: bool) -> str:
-    """The label of one order that people may choose; with the points where they are what is asked."""
+    """The label of one order that people may choose; with the points where they are what is
+    asked.
+    """
     if len(layout.leaders) > 1:
         return f"{names(layout)} are equally near"
     leader = layout.lies[0].colour

@@ -12,8 +12,14 @@ from table.observation import Observation
 
 
 def measurement(state: State, seen: Observation) -> dict[str, Any]:
-    """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when there is no target."""
-    return measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest")) if state.target else {}
+    """`gaps` and `call` of `rinkside-observation/1` while an end runs; empty between ends, when
+    there is no target.
+    """
+    return (
+        measurement_document(measure(seen, state.target, state.ruling("on_target") == "lowest"))
+        if state.target
+        else {}
+    )
 
 
 def state_document(state: State) -> dict[str, Any]:
@@ -21,18 +27,23 @@ def state_document(state: State) -> dict[str, Any]:
 
     ::
 
-        {"leading": "blue",              # who leads this end, or led the one just over; None: nobody
+        {"leading": "blue",              # who leads this end, or led the one just over; None:
+        nobody
          "next": "yellow",               # who throws a projectile next; None between ends
-         "points_if_over": 1,            # points of the leader if the end stopped now, or of the end just over; 0 for a tie
+         "points_if_over": 1,            # points of the leader if the end stopped now, or of the
+         end just over; 0 for a tie
          "points_too_close": False,      # those points hang on a distance too close to call
-         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of play, not measured, or nothing thrown
-         "end": None,                    # the end just over: {"kind": "won" | "tied" | "void", "winner": "blue" or None, "points": 2}
+         "gap_mm": 57.52,                # of the last throw when it had come to rest; None: out of
+         play, not measured, or nothing thrown
+         "end": None,                    # the end just over: {"kind": "won" | "tied" | "void",
+         "winner": "blue" or None, "points": 2}
          "phase": "throw",               # target | throw | over
          "starter": "blue",              # who throws, or threw, the target of this end
          "target": "green",              # its colour, None between ends
          "turn": "Yellow throws next.",  # in a sentence
          "may_stop": False,              # the next player may stop instead (ruling ice_boule.7)
-         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow", "out": True}}],  # what `hear` waits for;
+         "may_say": [{"label": "yellow's throw left the play area", "said": {"player": "yellow",
+         "out": True}}],  # what `hear` waits for;
                                          # with "anybody": True where any player may say it
          "scores": {"blue": 0, "yellow": 0},
          "left": {"blue": 3, "yellow": 4},          # projectiles each may still throw in this end
@@ -53,7 +64,11 @@ def state_document(state: State) -> dict[str, Any]:
         "next": state.next,
         "points_if_over": end.points if end else points,
         "points_too_close": any(state.layout.points_in_doubt(leader) for leader in leaders),
-        "gap_mm": state.last.lie.gap_mm if state.last and state.last.lie and state.last.lie.measured else None,
+        "gap_mm": (
+            state.last.lie.gap_mm
+            if state.last and state.last.lie and state.last.lie.measured
+            else None
+        ),
         "end": {"kind": end.kind, "winner": end.winner, "points": end.points} if end else None,
         "phase": "over" if ended else "throw" if state.target else "target",
         "starter": state.starter,
@@ -74,19 +89,32 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What no camera sees, or may not see: the starting line, a target, sizes that are said before play, what left the play area, and the leader's
-    stop."""
+    """What no camera sees, or may not see: the starting line, a target, sizes that are said before
+    play, what left the play area, and the leader's stop.
+    """
     if state.winner:
         return []
     if state.next is None:
-        marked = {"label": f"{state.starter} has marked the starting line", "said": {"player": state.starter, "line": True}}
-        unseen = {"label": "the target stands there, and the camera does not see it", "said": {"player": state.starter, "target": True}}
+        marked = {
+            "label": f"{state.starter} has marked the starting line",
+            "said": {"player": state.starter, "line": True},
+        }
+        unseen = {
+            "label": "the target stands there, and the camera does not see it",
+            "said": {"player": state.starter, "target": True},
+        }
         return [unseen] if state.line else [marked, unseen]
     player = state.next
     sizes = [
-        {"label": f"{chooser} throws {size} pieces", "said": {"player": chooser, "size": size}} for chooser in state.undeclared for size in SIZES
+        {"label": f"{chooser} throws {size} pieces", "said": {"player": chooser, "size": size}}
+        for chooser in state.undeclared
+        for size in SIZES
     ]
     out = {"label": f"{player}'s throw left the play area", "said": {"player": player, "out": True}}
     stop = {"label": f"{player} throws no more", "said": {"player": player, "stop": True}}
-    void = {"label": "the target left the play area", "said": {"player": player, "void": True}, "anybody": True}
+    void = {
+        "label": "the target left the play area",
+        "said": {"player": player, "void": True},
+        "anybody": True,
+    }
     return [*(sizes or [out]), *([stop] if state.may_stop else []), void]

@@ -32,15 +32,34 @@ def named(pieces: Iterable[Piece]) -> str:
 def throw(before: State, move: Throw) -> str:
     """Where a throw came to rest, and what it moved and knocked off the board."""
     owner = move.player.capitalize()
-    landed = f"{owner}'s piece lies {place(move.place)}." if move.place else f"{owner}'s piece is off the board, or partly off: it is wasted."
-    moved = [f"It moved {change.name} to lie {place(change.place)}." for change in move.changes if change.place]
-    off = [piece for change in move.changes if change.place is None and (piece := before.named(change.name))]
-    own, enemies = ([piece for piece in off if (piece.colour == move.player) is mine] for mine in (True, False))
+    landed = (
+        f"{owner}'s piece lies {place(move.place)}."
+        if move.place
+        else f"{owner}'s piece is off the board, or partly off: it is wasted."
+    )
+    moved = [
+        f"It moved {change.name} to lie {place(change.place)}."
+        for change in move.changes
+        if change.place
+    ]
+    off = [
+        piece
+        for change in move.changes
+        if change.place is None and (piece := before.named(change.name))
+    ]
+    own, enemies = (
+        [piece for piece in off if (piece.colour == move.player) is mine] for mine in (True, False)
+    )
     said = [
         landed,
         *moved,
         _knocked_off(before, move.player, enemies),
-        f"It knocked {named(own)} off the board, {'its' if len(own) == 1 else 'all of its'} own: wasted." if own else "",
+        (
+            f"It knocked {named(own)} off the board, {'its' if len(own) == 1 else 'all of its'}"
+            " own: wasted."
+            if own
+            else ""
+        ),
     ]
     return " ".join(filter(None, said))
 
@@ -57,5 +76,9 @@ def _knocked_off(before: State, thrower: str, enemies: Sequence[Piece]) -> str:
 def capture(attacker: str, target: Piece, shots: Iterable[Shot]) -> str:
     """Who took what, from which piece and along which line."""
     sure = [shot for shot in shots if shot.target == target.name and shot.certain]
-    how = listed([f"{shot.shooter} fires {shot.line}" for shot in sure], "or", none="some line hits it however it lies")
+    how = listed(
+        [f"{shot.shooter} fires {shot.line}" for shot in sure],
+        "or",
+        none="some line hits it however it lies",
+    )
     return f"{attacker.capitalize()} takes {target.name}, which lies {place(target.place)}: {how}."

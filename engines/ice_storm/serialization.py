@@ -15,23 +15,31 @@ def state_document(state: State) -> dict[str, Any]:
 
     ::
 
-        {"next": "green",                # who throws next; None while players fire, and when the game is over
+        {"next": "green",                # who throws next; None while players fire, and when the
+        game is over
          "on_board": {"green": 1, ...},
          "score": {"green": 0, ...},     # enemy pieces that each has taken in this round
-         "attacker": None,               # who fires now, None while pieces are thrown and when nobody can
-         "too_close": False,             # all that the attacker may hit is too close to call: the players decide
-         "round_over": None,             # points of the round, {"green": 5, ...}, once nobody can fire
-         "passed": [],                   # who could have fired since the last piece was taken and passed, if that may be
+         "attacker": None,               # who fires now, None while pieces are thrown and when
+         nobody can
+         "too_close": False,             # all that the attacker may hit is too close to call: the
+         players decide
+         "round_over": None,             # points of the round, {"green": 5, ...}, once nobody can
+         fire
+         "passed": [],                   # who could have fired since the last piece was taken and
+         passed, if that may be
          "phase": "throw",               # throw | attack | over
          "round": 1,
          "starter": "green",             # who throws and fires first in this round
-         "thrown": {"green": 1, ...},    # pieces that each has thrown in this round, wasted ones too
+         "thrown": {"green": 1, ...},    # pieces that each has thrown in this round, wasted ones
+         too
          "totals": {"green": 0, ...},    # points of earlier rounds
          "scores": {"green": 1, ...},    # points of all rounds, as if this one ended now
          "turn": "Black throws next.",   # in a sentence
-         "may_say": [{"label": "red's throw is off the board", "said": {"player": "red", "off": True}}],  # what `hear` waits for, for buttons
+         "may_say": [{"label": "red's throw is off the board", "said": {"player": "red", "off":
+         True}}],  # what `hear` waits for, for buttons
          "pieces": {"green1": "b3-b4>b4", ...},  # in the notation of places
-         "shots": [{"shooter": "green1", "target": "black2", "way": "north", "squares": ["b4", ...], "certain": True, "hangs_on": []}],
+         "shots": [{"shooter": "green1", "target": "black2", "way": "north", "squares": ["b4", ...],
+         "certain": True, "hangs_on": []}],
          "rulings": {"touching": "contact", ...},
          "state": "players green ...",   # the line that State.parse reads
          "outcome": None}                # a sentence when the game is over
@@ -44,7 +52,9 @@ def state_document(state: State) -> dict[str, Any]:
         "score": dict(zip(state.players, state.stacks, strict=True)),
         "attacker": state.attacker,
         "too_close": bool(can) and not any(can.values()),
-        "round_over": dict(zip(state.players, state.points, strict=True)) if state.round_over else None,
+        "round_over": (
+            dict(zip(state.players, state.points, strict=True)) if state.round_over else None
+        ),
         "passed": list(state.passed),
         "phase": "over" if ended else "throw" if state.next else "attack",
         "round": state.round,
@@ -63,19 +73,44 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _may_say(state: State) -> list[dict[str, Any]]:
-    """What the camera does not see of a throw, or that nobody fires; anybody may say that a hand was too low (ruling ice_storm.12)."""
+    """What the camera does not see of a throw, or that nobody fires; anybody may say that a hand
+    was too low (ruling ice_storm.12).
+    """
     passes = [Pass(state.attacker)] if state.attacker and state.may_pass else []
     off = [Throw(state.next, None)] if state.next and not state.void else []
-    low = [Low(player) for player in dict.fromkeys((state.last.player if state.last else None, state.next)) if player]
+    low = [
+        Low(player)
+        for player in dict.fromkeys((state.last.player if state.last else None, state.next))
+        if player
+    ]
     return [
-        *({"label": f"{move.player}'s throw is off the board", "said": {"player": move.player, "off": True}} for move in off),
         *(
-            {"label": f"{move.player}'s throw lies on the board, and the camera does not see it", "said": {"player": move.player, "on": True}}
+            {
+                "label": f"{move.player}'s throw is off the board",
+                "said": {"player": move.player, "off": True},
+            }
             for move in off
         ),
-        *({"label": f"{move.player} does not fire", "said": {"player": move.player, "passes": True}} for move in passes),
         *(
-            {"label": f"{move.player}'s hand was too low", "said": {"player": move.player, "low": True}, "anybody": True}
+            {
+                "label": f"{move.player}'s throw lies on the board, and the camera does not see it",
+                "said": {"player": move.player, "on": True},
+            }
+            for move in off
+        ),
+        *(
+            {
+                "label": f"{move.player} does not fire",
+                "said": {"player": move.player, "passes": True},
+            }
+            for move in passes
+        ),
+        *(
+            {
+                "label": f"{move.player}'s hand was too low",
+                "said": {"player": move.player, "low": True},
+                "anybody": True,
+            }
             for move in low
             if violation(state, move) is None
         ),

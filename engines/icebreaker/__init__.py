@@ -1,9 +1,21 @@
-"""Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere, and rulings icebreaker.1 to .3."""
+"""Icebreaker: two players' ships break ice on a hexagon of hexagons.  Printed rules by Mark Steere,
+and rulings icebreaker.1 to .3.
+"""
 
 from engines.icebreaker.alternatives import alternatives
 from engines.icebreaker.board_marks import options, trace
 from engines.icebreaker.judge import hear, judge, set_up
-from engines.icebreaker.rules import RULINGS, State, legal_moves, outcome, parse_move, play, start, turn, violation
+from engines.icebreaker.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    start,
+    turn,
+    violation,
+)
 from engines.icebreaker.serialization import state_document
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter

@@ -18,5 +18,8 @@ def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
 
 def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
     every = list(rules.legal_moves(state))
-    for move in (*(m for m in every if m.from_cell == ruled.from_cell), *(m for m in every if m.to_cell == ruled.to_cell)):
+    for move in (
+        *(m for m in every if m.from_cell == ruled.from_cell),
+        *(m for m in every if m.to_cell == ruled.to_cell),
+    ):
         yield rules.went(state, move), move

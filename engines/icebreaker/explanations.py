@@ -8,15 +8,19 @@ from functools import lru_cache
 from engines.icebreaker.board import Board, members
 
 REMEMBERED = 4096
-"""Answers kept: who asks for legal moves soon asks whether one of them is legal, and what can be done after it."""
+"""Answers kept: who asks for legal moves soon asks whether one of them is legal, and what can be
+done after it.
+"""
 
 
 @lru_cache(REMEMBERED)
 def ways(board: Board, own: int, others: int, ice: int) -> Mapping[int, tuple[int, int]]:
-    """How far each ship of `own` is from its closest iceberg, in steps, and the set of cells that it may go to.
+    """How far each ship of `own` is from its closest iceberg, in steps, and the set of cells that
+    it may go to.
 
-    A ship that can reach no ice is left out (ruling icebreaker.1).  Layers of cells grow from all ice at once, around the
-    ships: the layer that is first to lie beside a ship holds all its first steps of shortest paths, and no other cells beside it.
+    A ship that can reach no ice is left out (ruling icebreaker.1).  Layers of cells grow from all
+    ice at once, around the ships: the layer that is first to lie beside a ship holds all its first
+    steps of shortest paths, and no other cells beside it.
     """
     found: dict[int, tuple[int, int]] = {}
     around, far = board.around, []

@@ -36,7 +36,10 @@ def state_document(state: State) -> dict[str, Any]:
         "turn": turn(state),
         "scores": scores,
         "score": scores,
-        "ships": {player: list(map(label, members(ships))) for player, ships in zip(state.players, state.ships, strict=True)},
+        "ships": {
+            player: list(map(label, members(ships)))
+            for player, ships in zip(state.players, state.ships, strict=True)
+        },
         "ice": list(map(label, members(state.ice))),
         "left": state.ice.bit_count(),
         "majority": state.setting.majority,

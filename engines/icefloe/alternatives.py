@@ -1,4 +1,6 @@
-"""What may have happened instead of a move that was ruled; what was voted, and on whom coins were laid, nobody mistakes."""
+"""What may have happened instead of a move that was ruled; what was voted, and on whom coins were
+laid, nobody mistakes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from engines.verdict import Choice
 
 
 def alternatives(state: State, moves: Sequence[str]) -> tuple[Choice, ...]:
-    """Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other ways for a tile; other empty tiles."""
+    """Tiles beside the one that a pyramid came to, and other pyramids that may have gone; other
+    ways for a tile; other empty tiles.
+    """
     return instead(rules, _near, state, moves)
 
 
@@ -22,8 +26,15 @@ def _near(state: State, ruled: Move) -> Iterator[tuple[str, Move]]:
         case Movement(pyramid, origin, target):
             floe = state.board.at(origin)
             others = [other for other in (floe.pyramids if floe else ()) if other != pyramid]
-            for name, place in [*((pyramid, beside) for beside in STEPS[target]), *((other, target) for other in others)]:
-                went = f"went from {origin} to {place}" if place != origin else f"came back to {origin}"
+            for name, place in [
+                *((pyramid, beside) for beside in STEPS[target]),
+                *((other, target) for other in others),
+            ]:
+                went = (
+                    f"went from {origin} to {place}"
+                    if place != origin
+                    else f"came back to {origin}"
+                )
                 yield f"{name} {went}", Movement(name, origin, place)
         case Slide(origin, _):
             for place in PLACES:

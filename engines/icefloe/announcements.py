@@ -1,4 +1,6 @@
-"""Ruling on what is heard: votes, coins, the torch bearer's decisions, objections, tiles that score."""
+"""Ruling on what is heard: votes, coins, the torch bearer's decisions, objections, tiles that
+score.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,21 @@ class Stays(_Said, frozen=True):
     stays: str
 
 
-Said = VoteValue | VoteSuit | CoinLaid | DoneSaid | Decided | ExtraTile | Scores | TorchHanded | PenaltySaid | Objects | Breach | Removed | Stays
+Said = (
+    VoteValue
+    | VoteSuit
+    | CoinLaid
+    | DoneSaid
+    | Decided
+    | ExtraTile
+    | Scores
+    | TorchHanded
+    | PenaltySaid
+    | Objects
+    | Breach
+    | Removed
+    | Stays
+)
 RULE = "Commentary; ruling icefloe.6"
 
 
@@ -136,7 +152,21 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
     Raises InputError for anything else.
     """
-    forms = (VoteValue, VoteSuit, CoinLaid, DoneSaid, Decided, ExtraTile, Scores, TorchHanded, PenaltySaid, Objects, Breach, Removed, Stays)
+    forms = (
+        VoteValue,
+        VoteSuit,
+        CoinLaid,
+        DoneSaid,
+        Decided,
+        ExtraTile,
+        Scores,
+        TorchHanded,
+        PenaltySaid,
+        Objects,
+        Breach,
+        Removed,
+        Stays,
+    )
     heard = cast(Said, read_heard(said, *forms))
     match heard:
         case VoteValue():
@@ -144,7 +174,11 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         case VoteSuit():
             return _vote(state, Vote(heard.player, heard.vote_suit), SUITS)
         case CoinLaid():
-            return _noted(state, Coin(heard.player, "a" if heard.coin == 1 else str(heard.coin), heard.to), "icefloe.coin")
+            return _noted(
+                state,
+                Coin(heard.player, "a" if heard.coin == 1 else str(heard.coin), heard.to),
+                "icefloe.coin",
+            )
         case DoneSaid():
             return _done(state, Done(heard.player))
         case Decided():
@@ -152,7 +186,9 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         case ExtraTile():
             return _extra(state, heard)
         case Scores():
-            return _without_a_word(state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING)
+            return _without_a_word(
+                state, Selection(heard.player, _tile(heard.score)), "icefloe.score", SCORING
+            )
         case TorchHanded():
             return _without_a_word(state, Torch(heard.player), "icefloe.round", ROUND)
         case Removed():
@@ -160,7 +196,9 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
         case PenaltySaid():
             return _ruled(state, Penalty(heard.player), "icefloe.penalty", RULE)
         case Objects():
-            return _ruled(state, Objection(heard.player, heard.objects_to), "icefloe.objection", RULE)
+            return _ruled(
+                state, Objection(heard.player, heard.objects_to), "icefloe.objection", RULE
+            )
         case Breach():
             return _found(state, Finding(heard.player, heard.breach))
         case Stays():
@@ -170,8 +208,8 @@ def hear(state: State, said: Mapping[str, Any], _in_doubt: bool = False, /) -> V
 
 
 def may_say(state: State) -> list[dict[str, Any]]:
-    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera should have seen, and that somebody broke the
-    commentary rules.
+    """What `hear` waits for now, each with a label for a button; then, `aside`, what the camera
+    should have seen, and that somebody broke the commentary rules.
     """
     every = (saying(state, move) for move in legal_moves(state))
     waited_for = [{"label": label, "said": said} for label, said in every if said]
@@ -189,7 +227,14 @@ def _admitting(state: State) -> list[dict[str, Any]]:
 def _removing(state: State) -> list[dict[str, Any]]:
     """A tile that is off, and that the camera does not see to be gone."""
     gone = [move.tile for move in legal_moves(state) if isinstance(move, Removal) and move.tile]
-    return [{"label": f"{state.torch} has removed {tile}", "said": {"player": state.torch, "removed": tile}, "aside": True} for tile in gone]
+    return [
+        {
+            "label": f"{state.torch} has removed {tile}",
+            "said": {"player": state.torch, "removed": tile},
+            "aside": True,
+        }
+        for tile in gone
+    ]
 
 
 def _objecting(state: State) -> list[dict[str, Any]]:
@@ -198,9 +243,21 @@ def _objecting(state: State) -> list[dict[str, Any]]:
     accusing = [Objection(by, to) for by in state.players for to in state.players]
     legal = [move for move in accusing if violation(state, move) is None]
     rows: list[tuple[str, dict[str, Any]]]
-    rows = [(f"{move.player} objects: {move.to} broke the commentary rules", {"player": move.player, "objects_to": move.to}) for move in legal]
+    rows = [
+        (
+            f"{move.player} objects: {move.to} broke the commentary rules",
+            {"player": move.player, "objects_to": move.to},
+        )
+        for move in legal
+    ]
     own = [player for player in state.players if violation(state, Penalty(player)) is None]
-    rows += [(f"{player} broke the commentary rules, and nobody doubts it", {"player": player, "penalty": True}) for player in own]
+    rows += [
+        (
+            f"{player} broke the commentary rules, and nobody doubts it",
+            {"player": player, "penalty": True},
+        )
+        for player in own
+    ]
     return [{"label": label, "said": said, "aside": True} for label, said in rows]
 
 
@@ -208,9 +265,16 @@ def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
     """How a move is told, and with what label; nothing for what is seen."""
     match move:
         case Vote(player, name):
-            return f"{player}: {choice(name)}", {"player": player, "vote_suit" if state.value else "vote_value": name}
+            return f"{player}: {choice(name)}", {
+                "player": player,
+                "vote_suit" if state.value else "vote_value": name,
+            }
         case Coin(player, coin, to):
-            return f"{player} adds {COINS[coin]} to {to}'s vote", {"player": player, "coin": COINS[coin], "to": to}
+            return f"{player} adds {COINS[coin]} to {to}'s vote", {
+                "player": player,
+                "coin": COINS[coin],
+                "to": to,
+            }
         case Done(player):
             return f"{player} is done", {"player": player, "done": True}
         case Decision(player, name):
@@ -221,7 +285,11 @@ def saying(state: State, move: Move) -> tuple[str, dict[str, Any]]:
             return f"{player} scores on {tile}", {"player": player, "score": tile}
         case Finding(player, guilty) if state.objection:
             accused = state.objection.accused
-            label = f"{player}: yes, {accused} broke the commentary rules" if guilty else f"{player}: no, {accused} broke no rule"
+            label = (
+                f"{player}: yes, {accused} broke the commentary rules"
+                if guilty
+                else f"{player}: no, {accused} broke no rule"
+            )
             said: dict[str, Any] = {"player": player, "breach": guilty}
             return label, said
         case Torch(player):
@@ -241,9 +309,24 @@ def _stays(state: State, heard: Stays) -> Verdict:
         said = f"{capital(heard.player)} cannot move {heard.stays} for {state.mover}. {turn(state)}"
         wrong = Violation("icefloe.move.turn", "Movement", said)
     if wrong:
-        return Refused(code="icefloe.move", said=wrong.said, rests_on=wrong.clause, player=heard.player, tried=(str(move),))
-    said = f"{capital(heard.player)} moved {heard.stays} and came back to {place}. {after_move(play(state, move))}"
-    return Accepted(code="icefloe.move", said=said, rests_on="Piece Movement; ruling icefloe.4", player=heard.player, moves=(str(move),))
+        return Refused(
+            code="icefloe.move",
+            said=wrong.said,
+            rests_on=wrong.clause,
+            player=heard.player,
+            tried=(str(move),),
+        )
+    said = (
+        f"{capital(heard.player)} moved {heard.stays} and came back to {place}."
+        f" {after_move(play(state, move))}"
+    )
+    return Accepted(
+        code="icefloe.move",
+        said=said,
+        rests_on="Piece Movement; ruling icefloe.4",
+        player=heard.player,
+        moves=(str(move),),
+    )
 
 
 def _tile(text: str) -> str:
@@ -258,7 +341,11 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
     kind = choices is not (SUITS if state.value else VALUES)
     if (wrong is None and kind) or (wrong is not None and wrong.code == "icefloe.vote.kind"):
         # The sentence of the rules names the choice, and this one is told to everybody.
-        wrong = Violation("icefloe.vote.kind", VOTING[state.value is not None], f"{capital(move.player)} cannot vote for that now. {turn(state)}")
+        wrong = Violation(
+            "icefloe.vote.kind",
+            VOTING[state.value is not None],
+            f"{capital(move.player)} cannot vote for that now. {turn(state)}",
+        )
     name = capital(move.player)
     if wrong:
         said = wrong.said.replace(f"'{move}'", f"{name}'s vote")
@@ -269,7 +356,14 @@ def _vote(state: State, move: Vote, choices: Mapping[str, str]) -> Verdict:
         said = f"{said} It counts when the last move is made. {turn(after)}"
     elif after.phase != "vote":
         said = f"{said} {votes(after)} {turn(after)}"
-    return Noted(code="icefloe.vote", said=said, rests_on=VOTING[state.value is not None], player=move.player, moves=(str(move),), secret=True)
+    return Noted(
+        code="icefloe.vote",
+        said=said,
+        rests_on=VOTING[state.value is not None],
+        player=move.player,
+        moves=(str(move),),
+        secret=True,
+    )
 
 
 def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
@@ -280,7 +374,13 @@ def _noted(state: State, move: Coin | Done, code: str) -> Verdict:
     if isinstance(move, Coin):
         said = f"laid {COINS[move.coin]} on {move.to}'s vote"
     said = f"{capital(move.player)} {said}. {turn(play(state, move))}"
-    return Noted(code=code, said=said, rests_on="Voting Coins; ruling icefloe.2", player=move.player, moves=(str(move),))
+    return Noted(
+        code=code,
+        said=said,
+        rests_on="Voting Coins; ruling icefloe.2",
+        player=move.player,
+        moves=(str(move),),
+    )
 
 
 def _done(state: State, move: Done) -> Verdict:
@@ -295,15 +395,36 @@ def _counted(state: State, move: Done | Decision) -> Accepted:
     after = play(state, move)
     if after.phase == "vote" and after.value == state.value:
         said = f"No vote counts, so all vote again. {_opened(after)}"
-        return Accepted(code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),))
-    code, rests_on = ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
-    tally = listed((f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts")
+        return Accepted(
+            code="icefloe.vote.again", said=said, rests_on="ruling icefloe.1", moves=(str(move),)
+        )
+    code, rests_on = (
+        ("icefloe.vote.suit", VOTING[1]) if state.value else ("icefloe.vote.value", VOTING[0])
+    )
+    tally = listed(
+        (f"{choice(name)} {count}" for name, count in state.tally.items()), none="no vote counts"
+    )
     if isinstance(move, Decision):
-        said = f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)} ({tally}). {_opened(after)}"
-        return Accepted(code=code, said=said, rests_on=f"{TORCH}; ruling icefloe.1", player=move.player, moves=(str(move),))
+        said = (
+            f"{capital(move.player)}, who bears the torch, decides for {choice(move.choice)}"
+            f" ({tally}). {_opened(after)}"
+        )
+        return Accepted(
+            code=code,
+            said=said,
+            rests_on=f"{TORCH}; ruling icefloe.1",
+            player=move.player,
+            moves=(str(move),),
+        )
     result = f"the {choice(after.value)} it is" if after.value else f"{after.tile} goes"
     evidence = {"votes": dict(zip(state.players, state.votes, strict=True)), "tally": state.tally}
-    return Accepted(code=code, said=f"By the votes, {result} ({tally}). {_opened(after)}", rests_on=rests_on, moves=(str(move),), evidence=evidence)
+    return Accepted(
+        code=code,
+        said=f"By the votes, {result} ({tally}). {_opened(after)}",
+        rests_on=rests_on,
+        moves=(str(move),),
+        evidence=evidence,
+    )
 
 
 def _opened(state: State) -> str:
@@ -320,12 +441,22 @@ def _found(state: State, move: Finding) -> Verdict:
     accused, name = open_one.accused, capital(move.player)
     if after.objection:
         said = f"{name} says {'yes' if move.guilty else 'no'}. {turn(after)}"
-        return Noted(code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),))
-    word = f"{name} says that {accused} broke the commentary rules" if move.guilty else f"{name} says that {accused} broke no commentary rule"
+        return Noted(
+            code="icefloe.breach", said=said, rests_on=RULE, player=move.player, moves=(str(move),)
+        )
+    word = (
+        f"{name} says that {accused} broke the commentary rules"
+        if move.guilty
+        else f"{name} says that {accused} broke no commentary rule"
+    )
     torch = len(open_one.ballot) == len(state.others(accused))
     ballot = open_one.ballot if torch else (*open_one.ballot, (move.player, move.guilty))
     said = f"{word}, and decides, as the torch bearer. " if torch else f"{word}. "
-    said += f"{capital(accused)} has no vote until the next round." if accused in after.muted else f"{capital(accused)} keeps the vote."
+    said += (
+        f"{capital(accused)} has no vote until the next round."
+        if accused in after.muted
+        else f"{capital(accused)} keeps the vote."
+    )
     return Accepted(
         code="icefloe.penalty" if accused in after.muted else "icefloe.cleared",
         said=f"{said} {_then(state, after)}",
@@ -337,7 +468,9 @@ def _found(state: State, move: Finding) -> Verdict:
 
 
 def _then(state: State, after: State) -> str:
-    """What comes next; with all votes, where an objection, or a vote that was still to come, was all that kept them hidden."""
+    """What comes next; with all votes, where an objection, or a vote that was still to come, was
+    all that kept them hidden.
+    """
     shown = after.cast and state.phase in ("move", "vote") and after.phase in ("coins", "decide")
     return f"{votes(after)} {turn(after)}" if shown else turn(after)
 
@@ -356,20 +489,35 @@ def _extra(state: State, heard: ExtraTile) -> Verdict:
     """No second tile goes; where nobody scores yet the torch is handed on with that."""
     if heard.extra_tile is not None:
         tile = _tile(heard.extra_tile)
-        return Waiting(code="icefloe.removed_empty", said=f"Take {tile} off: the camera sees it.", rests_on=EMPTYING, player=heard.player)
+        return Waiting(
+            code="icefloe.removed_empty",
+            said=f"Take {tile} off: the camera sees it.",
+            rests_on=EMPTYING,
+            player=heard.player,
+        )
     if state.phase == "torch" and heard.player == state.torch:
         return _round_over(state, state, ())
     none = Removal(None)
     wrong = violation(state, none)
     if wrong is None and heard.player != state.torch:
-        wrong = Violation("icefloe.removed_empty", EMPTYING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
+        wrong = Violation(
+            "icefloe.removed_empty",
+            EMPTYING,
+            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+        )
     if wrong:
         return _refused(wrong, none, heard.player)
     after = play(state, none)
     if after.phase == "torch":
         return _round_over(state, after, (none,))
     said = f"No empty tile goes. {turn(after)}"
-    return Accepted(code="icefloe.removed_empty", said=said, rests_on=EMPTYING, player=heard.player, moves=(str(none),))
+    return Accepted(
+        code="icefloe.removed_empty",
+        said=said,
+        rests_on=EMPTYING,
+        player=heard.player,
+        moves=(str(none),),
+    )
 
 
 def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: str) -> Verdict:
@@ -379,37 +527,59 @@ def _without_a_word(state: State, move: Selection | Torch, code: str, rests_on: 
         return _ruled(state, move, code, rests_on)
     verdict = _ruled(after, move, code, f"{EMPTYING}; {rests_on}")
     assert isinstance(verdict, Accepted), "it is legal"
-    return replace(verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves))
+    return replace(
+        verdict, said=f"No empty tile goes. {verdict.said}", moves=(str(none), *verdict.moves)
+    )
 
 
 def _removed(state: State, heard: Removed) -> Verdict:
     move = Removal(_tile(heard.removed))
     wrong = violation(state, move)
     if wrong is None and heard.player != state.torch:
-        wrong = Violation("icefloe.remove.player", REMOVING, f"{capital(heard.player)} does not bear the torch. {turn(state)}")
+        wrong = Violation(
+            "icefloe.remove.player",
+            REMOVING,
+            f"{capital(heard.player)} does not bear the torch. {turn(state)}",
+        )
     if wrong:
         return _refused(wrong, move, heard.player)
     after, empty = play(state, move), state.phase == "extra"
     ended = outcome(after)
-    said = f"{removed(state, move.tile)}. " + (f"The game is over: {ended}." if ended else turn(after))
+    said = f"{removed(state, move.tile)}. " + (
+        f"The game is over: {ended}." if ended else turn(after)
+    )
     code, rests_on = ("icefloe.removed_empty", EMPTYING) if empty else ("icefloe.removed", REMOVING)
-    return Accepted(code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),))
+    return Accepted(
+        code=code, said=said, rests_on=rests_on, player=heard.player, moves=(str(move),)
+    )
 
 
 def _round_over(state: State, after: State, moves: tuple[Move, ...]) -> Accepted:
     """The torch goes on."""
     torch = Torch(after.after(after.torch))
     said = f"No empty tile goes, and the torch goes to {torch.player}. {turn(play(after, torch))}"
-    return Accepted(code="icefloe.round", said=said, rests_on=f"{EMPTYING}; {ROUND}", player=state.torch, moves=(*map(str, moves), str(torch)))
+    return Accepted(
+        code="icefloe.round",
+        said=said,
+        rests_on=f"{EMPTYING}; {ROUND}",
+        player=state.torch,
+        moves=(*map(str, moves), str(torch)),
+    )
 
 
-def _ruled(state: State, move: Decision | Selection | Torch | Penalty | Objection, code: str, rests_on: str) -> Verdict:
+def _ruled(
+    state: State, move: Decision | Selection | Torch | Penalty | Objection, code: str, rests_on: str
+) -> Verdict:
     if wrong := violation(state, move):
         return _refused(wrong, move, move.player)
     after = play(state, move)
     ended = outcome(after)
-    said = f"{_what(state, move)} " + (f"The game is over: {ended}." if ended else _then(state, after))
-    return Accepted(code=code, said=said.strip(), rests_on=rests_on, player=move.player, moves=(str(move),))
+    said = f"{_what(state, move)} " + (
+        f"The game is over: {ended}." if ended else _then(state, after)
+    )
+    return Accepted(
+        code=code, said=said.strip(), rests_on=rests_on, player=move.player, moves=(str(move),)
+    )
 
 
 def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection) -> str:
@@ -419,13 +589,21 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
             return f"{capital(move.player)} names {choice(move.choice)}."
         case Selection():
             floe = state.board.of(move.tile)
-            points = dict(zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True))
-            brings = listed((f"{player} {count}" for player, count in points.items() if count), none="nobody anything")
+            points = dict(
+                zip(state.players, state.worth(floe.pyramids if floe else ()), strict=True)
+            )
+            brings = listed(
+                (f"{player} {count}" for player, count in points.items() if count),
+                none="nobody anything",
+            )
             return f"{capital(move.player)} scores on {move.tile}: it brings {brings}."
         case Torch():
             return f"The torch goes to {move.player}."
         case Penalty():
-            return f"{capital(move.player)} broke the commentary rules and has no vote until the next round."
+            return (
+                f"{capital(move.player)} broke the commentary rules and has no vote until the next"
+                " round."
+            )
         case Objection():
             return ""  # what comes next says who objects
         case _:
@@ -433,4 +611,6 @@ def _what(state: State, move: Decision | Selection | Torch | Penalty | Objection
 
 
 def _refused(wrong: Violation, move: Move, player: str) -> Refused:
-    return Refused(code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),))
+    return Refused(
+        code=wrong.code, said=wrong.said, rests_on=wrong.clause, player=player, tried=(str(move),)
+    )

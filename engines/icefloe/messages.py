@@ -31,8 +31,14 @@ def objection(state: State) -> str:
         return ""
     accused, by = state.objection.accused, capital(state.objection.by)
     if len(state.objection.ballot) < len(state.others(accused)):
-        return f"{by} says that {accused} broke the commentary rules: {listed(state.asked)} may say yes or no, in the open."
-    return f"{by} says that {accused} broke the commentary rules, and the others are level: {state.torch}, the torch bearer, decides."
+        return (
+            f"{by} says that {accused} broke the commentary rules: {listed(state.asked)} may say"
+            " yes or no, in the open."
+        )
+    return (
+        f"{by} says that {accused} broke the commentary rules, and the others are level:"
+        f" {state.torch}, the torch bearer, decides."
+    )
 
 
 def comments(state: State) -> str:
@@ -52,7 +58,11 @@ def _turn(state: State) -> str:
         case "vote":
             if not state.awaited:
                 return "All have voted, and the votes are shown once that is settled."
-            on = f"The suit of the {choice(state.value)} to remove" if state.value else "The value of the tile to remove"
+            on = (
+                f"The suit of the {choice(state.value)} to remove"
+                if state.value
+                else "The value of the tile to remove"
+            )
             return f"{on} is voted on: {open_now(state)}; {listed(state.awaited)} may still vote."
         case "coins":
             left = [player for player in state.players if player not in state.done]
@@ -65,13 +75,19 @@ def _turn(state: State) -> str:
             return f"{capital(state.torch)}, the torch bearer, removes {state.tile}."
         case "extra":
             empty = listed((floe.tile for floe in state.board.empty), "or")
-            return f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or none."
+            return (
+                f"{capital(state.torch)}, the torch bearer, may remove one empty tile: {empty}, or"
+                " none."
+            )
         case "score":
             return f"{capital(state.mover)} selects a tile to score on next."
         case "torch":
             return f"The round is over; the torch goes to {state.after(state.torch)}."
         case "name":
-            return f"{capital(listed(state.best))} are tied; {state.torch}, the torch bearer, names the winner or a shared victory."
+            return (
+                f"{capital(listed(state.best))} are tied; {state.torch}, the torch bearer, names"
+                " the winner or a shared victory."
+            )
         case "over":
             return f"The game is over: {ended(state)}."
         case _:
@@ -79,10 +95,16 @@ def _turn(state: State) -> str:
 
 
 def after_move(state: State) -> str:
-    """What comes next, with the votes where all were set before the last move, and with what is said before a vote that is now open."""
+    """What comes next, with the votes where all were set before the last move, and with what is
+    said before a vote that is now open.
+    """
     if state.cast and state.phase in ("coins", "decide"):
         return f"{votes(state)} {turn(state)}"
-    return f"{turn(state)} {comments(state)}" if state.phase == "vote" and comments(state) else turn(state)
+    return (
+        f"{turn(state)} {comments(state)}"
+        if state.phase == "vote" and comments(state)
+        else turn(state)
+    )
 
 
 def removed(state: State, tile: str | None) -> str:
@@ -94,7 +116,11 @@ def removed(state: State, tile: str | None) -> str:
 
 def votes(state: State) -> str:
     """Every vote, now that none is hidden any more."""
-    cast = (f"{player} for {choice(vote)}" for player, vote in zip(state.players, state.votes, strict=True) if vote)
+    cast = (
+        f"{player} for {choice(vote)}"
+        for player, vote in zip(state.players, state.votes, strict=True)
+        if vote
+    )
     return f"All votes are shown: {listed(cast)}."
 
 
@@ -102,8 +128,14 @@ def ended(state: State) -> str:
     """Who won, and every score."""
     score = dict(zip(state.players, state.scores, strict=True))
     points = max(state.scores)
-    won = f"{listed(state.winners)} won" if len(state.winners) == 1 else f"{listed(state.winners)} share the victory"
-    others = ", ".join(f"{player}'s {score[player]}" for player in state.players if player not in state.winners)
+    won = (
+        f"{listed(state.winners)} won"
+        if len(state.winners) == 1
+        else f"{listed(state.winners)} share the victory"
+    )
+    others = ", ".join(
+        f"{player}'s {score[player]}" for player in state.players if player not in state.winners
+    )
     return f"{won} with {points} points" + (f" to {others}" if others else "")
 
 

@@ -1,4 +1,6 @@
-"""Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and rulings zamboni_wars.2 to .9."""
+"""Zamboni Wars: drive, aim, shoot; the last Zamboni wins.  Printed rules, both optional rules, and
+rulings zamboni_wars.2 to .9.
+"""
 
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
@@ -9,7 +11,17 @@ from engines.zamboni_wars.announcements import hear
 from engines.zamboni_wars.board import Board
 from engines.zamboni_wars.board_marks import options, trace
 from engines.zamboni_wars.judge import judge, set_up
-from engines.zamboni_wars.rules import RULINGS, State, legal_moves, outcome, parse_move, play, reachable, start, violation
+from engines.zamboni_wars.rules import (
+    RULINGS,
+    State,
+    legal_moves,
+    outcome,
+    parse_move,
+    play,
+    reachable,
+    start,
+    violation,
+)
 from engines.zamboni_wars.serialization import state_document
 
 NAME = "zamboni_wars"

@@ -17,7 +17,9 @@ from table.listing import listed
 
 
 def options(state: State) -> tuple[Option, ...]:
-    """Every space that the die leads to, with the ways to look there; the shot that may be fired; or what is rolled for."""
+    """Every space that the die leads to, with the ways to look there; the shot that may be fired;
+    or what is rolled for.
+    """
     who = state.to_move
     match state.phase:
         case RollOff():
@@ -32,10 +34,23 @@ def options(state: State) -> tuple[Option, ...]:
             hold = (Option(who, "holds fire"),) if state.ruling("fire") == "may" else ()
             return (Option(who, f"fires at {target} {needs}", _shot(state, target)), *hold)
         case Shooting(target):
-            return (Option(who, f"rolls for the shot: {HIT_FROM[state.left[target].layers]} or more hits {target}", _shot(state, target)),)
+            return (
+                Option(
+                    who,
+                    f"rolls for the shot: {HIT_FROM[state.left[target].layers]} or more hits"
+                    f" {target}",
+                    _shot(state, target),
+                ),
+            )
         case Hit(target):
             layers = state.left[target].layers
-            return (Option(target, f"loses a layer: take the {LAYER_SIZES[layers]} {target} piece off", mark("take", [state.left[target].space])),)
+            return (
+                Option(
+                    target,
+                    f"loses a layer: take the {LAYER_SIZES[layers]} {target} piece off",
+                    mark("take", [state.left[target].space]),
+                ),
+            )
         case Over():
             return ()
         case _:
@@ -65,11 +80,21 @@ def _spaces(state: State, points: int) -> Iterator[Option]:
     for drive in reachable(state, points):
         drives[drive.space].append(drive)
     for space in sorted(drives):
-        looks = tuple(facing for facing in FACINGS if any(drive.facing == facing for drive in drives[space]))
-        pushed = sorted({die for drive in drives[space] for die in drive.dice if die not in state.dice})
-        said = f"to {space}, looking {listed(looks, 'or')}" + (f"; pushes a cover die to {listed(pushed, 'or')}" if pushed else "")
+        looks = tuple(
+            facing for facing in FACINGS if any(drive.facing == facing for drive in drives[space])
+        )
+        pushed = sorted(
+            {die for drive in drives[space] for die in drive.dice if die not in state.dice}
+        )
+        said = f"to {space}, looking {listed(looks, 'or')}" + (
+            f"; pushes a cover die to {listed(pushed, 'or')}" if pushed else ""
+        )
         way = _passed(state, drives[space][0])
-        yield Option(state.to_move, said, (Mark("goal", (str(space),), looks=looks), *mark("way", way if len(way) > 1 else ())))
+        yield Option(
+            state.to_move,
+            said,
+            (Mark("goal", (str(space),), looks=looks), *mark("way", way if len(way) > 1 else ())),
+        )
 
 
 def _passed(state: State, drive: Drive) -> tuple[Space, ...]:
@@ -83,13 +108,20 @@ def _drive(state: State, drive: Drive) -> tuple[Mark, ...]:
     legal = isinstance(state.phase, Moving) and drive in reachable(state, state.phase.points)
     way = _passed(state, drive) if legal else (state.mover.space, drive.space)
     here = Mark("here", (str(drive.space),), looks=(drive.facing,))
-    return (*mark("way" if legal else "path", way if drive.space != state.mover.space else ()), here)
+    return (
+        *mark("way" if legal else "path", way if drive.space != state.mover.space else ()),
+        here,
+    )
 
 
 def _shot(state: State, target: str) -> tuple[Mark, ...]:
     """The line of fire to a Zamboni in sight, and the Zamboni."""
     mover = state.mover
-    line = [there for spaces in range(1, RANGE + 1) if (there := mover.space.ahead(mover.facing, spaces))]
+    line = [
+        there
+        for spaces in range(1, RANGE + 1)
+        if (there := mover.space.ahead(mover.facing, spaces))
+    ]
     if target not in state.left or (hit := state.left[target].space) not in line:
         return ()
     return (*mark("ray", (mover.space, *line[: line.index(hit) + 1])), *mark("take", [hit]))

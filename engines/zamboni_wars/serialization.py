@@ -15,18 +15,23 @@ def state_document(state: State) -> dict[str, Any]:
 
     ::
 
-        {"next": "yellow",               # who chooses next; None while dice are rolled, and when the game is over
+        {"next": "yellow",               # who chooses next; None while dice are rolled, and when
+        the game is over
          "scores": {"yellow": 3, "red": 0},         # layers left
          "to_move": "yellow",            # whose turn it is; the winner when the game is over
          "phase": "move",                # roll-off | roll | move | fire | shot | hit | over
          "points": 5,                    # to be spent in the phase move, else None
-         "early": {"yellow": 6},         # dice that were heard before the end of the move was seen; empty in every other phase
-         "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every other phase
-         "zambonis": {"yellow": {"space": "a6", "facing": "E", "layers": 3}, "red": None},       # None: destroyed
+         "early": {"yellow": 6},         # dice that were heard before the end of the move was seen;
+         empty in every other phase
+         "may_shoot": ["red"],           # whom the player to move may fire at now; empty in every
+         other phase
+         "zambonis": {"yellow": {"space": "a6", "facing": "E", "layers": 3}, "red": None},       #
+         None: destroyed
          "dice": ["b5"],                 # spaces of the cover dice
          "rolls": {"yellow": 5, "red": None},       # of the roll-off; empty in every other phase
          "turn": "Yellow moves and spends 5 points.",
-         "may_say": [{"label": "die 5", "said": {"player": "yellow", "die": 5}}],  # what `hear` waits for, and `aside` what it does not
+         "may_say": [{"label": "die 5", "said": {"player": "yellow", "die": 5}}],  # what `hear`
+         waits for, and `aside` what it does not
          "board": "yellow=SE red=SW green=NE blue=NW",
          "rulings": {"warp": "off", "cover": "on", "fire": "may"},
          "state": "players yellow red; ...",        # the line that State.parse reads
@@ -41,7 +46,9 @@ def state_document(state: State) -> dict[str, Any]:
         "points": state.phase.points if isinstance(state.phase, Moving) else None,
         "early": dict(state.phase.early) if isinstance(state.phase, Moving) else {},
         "may_shoot": [state.phase.target] if isinstance(state.phase, Aiming) else [],
-        "zambonis": {player: _nest(nest) for player, nest in zip(state.players, state.zambonis, strict=True)},
+        "zambonis": {
+            player: _nest(nest) for player, nest in zip(state.players, state.zambonis, strict=True)
+        },
         "dice": [str(space) for space in state.dice],
         "rolls": dict(state.phase.rolls) if isinstance(state.phase, RollOff) else {},
         "turn": turn(state),
@@ -54,4 +61,6 @@ def state_document(state: State) -> dict[str, Any]:
 
 
 def _nest(nest: Zamboni | None) -> dict[str, Any] | None:
-    return {"space": str(nest.space), "facing": nest.facing, "layers": nest.layers} if nest else None
+    return (
+        {"space": str(nest.space), "facing": nest.facing, "layers": nest.layers} if nest else None
+    )

@@ -1,9 +1,10 @@
 """Callipers that send what they measure as text: Mitutoyo's serial form, and plain numbers.
 
-Mitutoyo's virtual serial ports send `01A+0000.123` and CR at 9600 baud: code, channel, `A`, sign, and eight signs of value
-(QM-Height user's manual 99MAF600B, section 6, "USB Data Output Specifications").  The unit is not sent: three decimals or
-fewer are mm, four or five are inches, as in the manual's examples.  Callipers that type like a keyboard need nothing here:
-they type into the panel.
+Mitutoyo's virtual serial ports send `01A+0000.123` and CR at 9600 baud: code, channel, `A`, sign,
+and eight signs of value (QM-Height user's manual 99MAF600B, section 6, "USB Data Output
+Specifications").  The unit is not sent: three decimals or fewer are mm, four or five are inches, as
+in the manual's examples.  Callipers that type like a keyboard need nothing here: they type into the
+panel.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ AGAIN_S = 0.3
 
 
 def parse_reading(line: str) -> Reading | None:
-    """The length in a line; None where there is none, or one that no gap has (below 0, above LONGEST_MM)."""
+    """The length in a line; None where there is none, or one that no gap has (below 0, above
+    LONGEST_MM).
+    """
     text = line.strip()
     if found := _MITUTOYO.fullmatch(text):
         mm = float(found[1]) * (INCH_MM if len(found[2] or "") >= 4 else 1)
@@ -53,7 +56,9 @@ class SerialCalliper:
         self.trouble = ""
 
     def listen(self, tell: Callable[[Reading], None]) -> None:
-        self._thread = threading.Thread(target=self._run, args=(tell,), name="calliper", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(tell,), name="calliper", daemon=True
+        )
         self._thread.start()
 
     def close(self) -> None:
@@ -73,7 +78,9 @@ class SerialCalliper:
                 if self._port is None:
                     self._port = self._open()
                 lines = self._port.lines()
-            except Exception as error:  # whatever a driver raises, the calliper is lost and tried again
+            except (
+                Exception
+            ) as error:  # whatever a driver raises, the calliper is lost and tried again
                 self.trouble, wait_s = why_lost(error), RETRY_S
                 if self._port is not None:
                     with suppress(Exception):
@@ -83,7 +90,12 @@ class SerialCalliper:
             readings = [(line, parse_reading(line)) for line in lines]
             if lines or NO_LENGTH not in self.trouble:
                 unread = next((line for line, reading in readings if reading is None), "")
-                self.trouble = f"{self._port.name}: {NO_LENGTH}, such as {unread[:20]!r}: is its speed the one in the settings?" if unread else ""
+                self.trouble = (
+                    f"{self._port.name}: {NO_LENGTH}, such as {unread[:20]!r}: is its speed the one"
+                    " in the settings?"
+                    if unread
+                    else ""
+                )
             for _, reading in readings:
                 if reading is None:
                     continue

@@ -1,7 +1,8 @@
 """Lamps, dice, buttons and a buzzer on the pins of a Raspberry Pi, by gpiozero.
 
-Pins are driven by the library that settings name, never by another one: gpiozero's own choice falls back silently, and only
-lgpio works on a Pi 5 (https://gpiozero.readthedocs.io/en/stable/api_pins.html).
+Pins are driven by the library that settings name, never by another one: gpiozero's own choice falls
+back silently, and only lgpio works on a Pi 5
+(https://gpiozero.readthedocs.io/en/stable/api_pins.html).
 """
 
 from __future__ import annotations
@@ -30,21 +31,26 @@ PWM_HZ = 200
 """Fast enough not to be seen; lgpio times it in software."""
 DEV = Path("/dev")
 LG_WD = "LG_WD"
-"""lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12 and 22)."""
+"""lgpio makes a pipe in its working directory, this one or the current one (joan2937/lg issues 12
+and 22).
+"""
 
 
 def open_pins(library: Library) -> Factory:
     """The pins, by the library of this name; raises InputError that says what is missing.
 
-    lgpio needs a folder that it can write to.  Under systemd the current one is `/`, so where it cannot be written to and
-    LG_WD is not set, the service's own `RuntimeDirectory` is taken, or a folder of temporary files (gpiozero issue 1106).
+    lgpio needs a folder that it can write to.  Under systemd the current one is `/`, so where it
+    cannot be written to and LG_WD is not set, the service's own `RuntimeDirectory` is taken, or a
+    folder of temporary files (gpiozero issue 1106).
     """
     try:
         match library:
             case "lgpio":
                 if LG_WD not in os.environ and not os.access(".", os.W_OK):
                     # A service that has several gets them all, with colons between.
-                    os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[0] or tempfile.mkdtemp(prefix="rinkside-")
+                    os.environ[LG_WD] = os.environ.get("RUNTIME_DIRECTORY", "").partition(":")[
+                        0
+                    ] or tempfile.mkdtemp(prefix="rinkside-")
                 from gpiozero.pins.lgpio import LGPIOFactory
 
                 return LGPIOFactory()
@@ -58,9 +64,17 @@ def open_pins(library: Library) -> Factory:
                 return MockFactory(pin_class=MockPWMPin)
     except ImportError as error:
         package = {"lgpio": "'lgpio>=0.2.2'", "rpigpio": "rpi-lgpio", "mock": "gpiozero"}[library]
-        raise InputError(f"hardware.pins: expected {library} to be installed ({error}); run: pip install {package}") from error
-    except Exception as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
-        raise InputError(f"hardware.pins: expected pins that {library} can use, but it says: {error}; {_remedy(library)}") from error
+        raise InputError(
+            f"hardware.pins: expected {library} to be installed ({error}); run: pip install"
+            f" {package}"
+        ) from error
+    except (
+        Exception
+    ) as error:  # gpiozero's errors, OSError, and an Exception of lgpio's own class, `lgpio.error`
+        raise InputError(
+            f"hardware.pins: expected pins that {library} can use, but it says: {error};"
+            f" {_remedy(library)}"
+        ) from error
 
 
 def _remedy(library: Library) -> str:
@@ -76,25 +90,44 @@ def _claim(setting: str, device: Callable[..., Any], pin: int, pins: Factory, **
     """A device on a pin; raises InputError that names the setting."""
     try:
         return device(pin, pin_factory=pins, **how)
-    except Exception as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
-        raise InputError(f"{setting}: expected a pin that is free, but the library says: {error}") from error
+    except (
+        Exception
+    ) as error:  # gpiozero's errors and, where another program holds the pin, `lgpio.error`
+        raise InputError(
+            f"{setting}: expected a pin that is free, but the library says: {error}"
+        ) from error
 
 
 class GpioLamps:
-    """One lamp a player and one for the verdict, each with one pin or with three (red, green, blue)."""
+    """One lamp a player and one for the verdict, each with one pin or with three (red, green,
+    blue).
+    """
 
     interval_s = 1 / FRAMES_PER_S
 
-    def __init__(self, pins: Factory, players: Sequence[Sequence[int]], verdict: Sequence[int], active_high: bool = True) -> None:
+    def __init__(
+        self,
+        pins: Factory,
+        players: Sequence[Sequence[int]],
+        verdict: Sequence[int],
+        active_high: bool = True,
+    ) -> None:
         """BCM numbers; `active_high` False where lamps are lit by a low pin (common anode)."""
         self._players = len(players)
-        named = {f"hardware.lamps.players[{seat}]": numbers for seat, numbers in enumerate(players)} | {"hardware.lamps.verdict": verdict}
+        named = {
+            f"hardware.lamps.players[{seat}]": numbers for seat, numbers in enumerate(players)
+        } | {"hardware.lamps.verdict": verdict}
         how = {"active_high": active_high, "frequency": PWM_HZ}
-        self._lamps = [[_claim(setting, PWMOutputDevice, number, pins, **how) for number in numbers] for setting, numbers in named.items()]
+        self._lamps = [
+            [_claim(setting, PWMOutputDevice, number, pins, **how) for number in numbers]
+            for setting, numbers in named.items()
+        ]
 
     def step(self, scene: Scene, since_ms: float) -> None:
         """Light the lamps as they are at this moment; pins that stay as they are are left alone."""
-        for lamp, lantern in zip(self._lamps, lanterns(scene, since_ms, self._players), strict=True):
+        for lamp, lantern in zip(
+            self._lamps, lanterns(scene, since_ms, self._players), strict=True
+        ):
             values = [lantern.level] if len(lamp) == 1 else [part / 255 for part in lantern.lit]
             for pin, value in zip(lamp, values, strict=True):
                 if abs(pin.value - value) > 1e-6:
@@ -111,9 +144,20 @@ class GpioDice:
 
     trouble = ""
 
-    def __init__(self, pins: Factory, dice: Sequence[Sequence[int]], active_high: bool = True) -> None:
+    def __init__(
+        self, pins: Factory, dice: Sequence[Sequence[int]], active_high: bool = True
+    ) -> None:
         self._dice = [
-            [_claim(f"hardware.dice.pips[{die}]", DigitalOutputDevice, number, pins, active_high=active_high) for number in numbers]
+            [
+                _claim(
+                    f"hardware.dice.pips[{die}]",
+                    DigitalOutputDevice,
+                    number,
+                    pins,
+                    active_high=active_high,
+                )
+                for number in numbers
+            ]
             for die, numbers in enumerate(dice)
         ]
 
@@ -139,7 +183,10 @@ class GpioButtons:
     trouble = ""
 
     def __init__(self, pins: Factory, buttons: Mapping[str, int]) -> None:
-        self._buttons = {name: _claim(f"hardware.buttons.{name}", Button, number, pins, pull_up=True) for name, number in buttons.items()}
+        self._buttons = {
+            name: _claim(f"hardware.buttons.{name}", Button, number, pins, pull_up=True)
+            for name, number in buttons.items()
+        }
         self._reader: PressReader | None = None
 
     def listen(self, tell: Callable[[Press], None]) -> None:
@@ -159,7 +206,9 @@ class GpioBuzzer(Beeps):
     """An active buzzer, which sounds while its pin is lit."""
 
     def __init__(self, pins: Factory, pin: int, active_high: bool = True) -> None:
-        self._pin = _claim("hardware.buzzer.pin", DigitalOutputDevice, pin, pins, active_high=active_high)
+        self._pin = _claim(
+            "hardware.buzzer.pin", DigitalOutputDevice, pin, pins, active_high=active_high
+        )
         super().__init__(self._sound)
 
     def _sound(self, on: bool) -> None:

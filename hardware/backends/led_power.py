@@ -7,7 +7,9 @@ import numpy as np
 from hardware.backends.led_strip import Frame
 
 CHANNEL_MA = 20.0
-"""A WS2812 lamp at full white draws 60 mA, a third for each colour (WLED assumes 55 mA a lamp; this is the safe side)."""
+"""A WS2812 lamp at full white draws 60 mA, a third for each colour (WLED assumes 55 mA a lamp; this
+is the safe side).
+"""
 IDLE_MA = 1.0
 """What a dark lamp draws."""
 
@@ -23,7 +25,8 @@ def full_ma(lamps: int, brightness: float = 1.0) -> float:
 
 
 def limit(frame: Frame, brightness: float, supply_ma: float) -> Frame:
-    """The frame at a brightness of 0 to 1, darker still where it would draw more than the supply gives.
+    """The frame at a brightness of 0 to 1, darker still where it would draw more than the supply
+    gives.
 
     The estimate of what comes back is never above `supply_ma`, unless the dark strip alone is.
     """

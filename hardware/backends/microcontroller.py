@@ -1,14 +1,17 @@
 """A microcontroller on USB as lamps, dice, buttons and buzzer, for computers without pins.
 
-Lines of JSON, ended by LF, at 115200 baud; whoever does not know a key leaves it be.  docs/HARDWARE.md describes them, and
-docs/boards has two such boards::
+Lines of JSON, ended by LF, at 115200 baud; whoever does not know a key leaves it be.
+docs/HARDWARE.md describes them, and hardware/firmware has two such boards::
 
     computer -> board   {"hello": 1}                            who are you?
-                        {"lamps": [[255, 0, 0], [0, 0, 0]]}      players in turn order, then the verdict
+                        {"lamps": [[255, 0, 0], [0, 0, 0]]}      players in turn order, then the
+                        verdict
                         {"dice": [5, 0]}                         0: dark
                         {"beeps": [[1, 130], [0, 130]]}          sound and silence, ms
-    board -> computer   {"hello": "rinkside-board/1", "lamps": 3, "dice": 2, "buttons": ["die", "next"], "buzzer": true}
-                        {"button": "next", "down": true}         every edge; bounces are sorted out by the computer
+    board -> computer   {"hello": "rinkside-board/1", "lamps": 3, "dice": 2, "buttons": ["die",
+    "next"], "buzzer": true}
+                        {"button": "next", "down": true}         every edge; bounces are sorted out
+                        by the computer
 """
 
 from __future__ import annotations
@@ -36,9 +39,13 @@ POLL_S = 0.01
 ASK_S = 1.0
 """A board that has not said what it is is asked this often."""
 STARTS_S = 3.0
-"""A board that has not answered so long after its port was opened is told of; to open the port restarts many of them."""
+"""A board that has not answered so long after its port was opened is told of; to open the port
+restarts many of them.
+"""
 AGAIN_S = 2.0
-"""All that is to be shown is sent again this often: a line that was broken on the way is made good by then."""
+"""All that is to be shown is sent again this often: a line that was broken on the way is made good
+by then.
+"""
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
@@ -51,7 +58,9 @@ class Hello(msgspec.Struct, frozen=True, tag_field="hello", tag=HELLO):
 
 
 def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
-    """The board that answers on an open port; None where none does.  Takes three seconds at most: opening the port restarts many a board."""
+    """The board that answers on an open port; None where none does.  Takes three seconds at most:
+    opening the port restarts many a board.
+    """
     for turn in range(30):
         if turn % 10 == 0:
             port.write(b'\n{"hello": 1}\n')
@@ -63,7 +72,9 @@ def identify(port: Port, pause: Callable[[float], object]) -> Hello | None:
 
 
 class Link:
-    """The connection to a board, shared by all that is on it: the latest line of each kind is sent, edges are told of."""
+    """The connection to a board, shared by all that is on it: the latest line of each kind is sent,
+    edges are told of.
+    """
 
     def __init__(self, open_port: Callable[[], Port]) -> None:
         """Opens the port at once; raises InputError."""
@@ -93,7 +104,9 @@ class Link:
         return self._known
 
     def send(self, key: str, value: Any, lasting: bool = True) -> None:
-        """Send this next, and again to a board that has started anew where it is `lasting`.  Returns at once; the latest counts."""
+        """Send this next, and again to a board that has started anew where it is `lasting`.
+        Returns at once; the latest counts.
+        """
         with self._lock:
             if not lasting:
                 self._due[key] = value
@@ -115,7 +128,9 @@ class Link:
             try:
                 self._step()
                 wait_s = POLL_S
-            except Exception as error:  # whatever a driver raises, the board is lost and tried again
+            except (
+                Exception
+            ) as error:  # whatever a driver raises, the board is lost and tried again
                 self._lose(why_lost(error))
                 wait_s = RETRY_S
         if self._port is not None:
@@ -186,7 +201,9 @@ class BoardLamps:
         """Send the lamps of this moment; raises DeviceLost where the board does not answer."""
         if trouble := self._link.trouble:
             raise DeviceLost(trouble)
-        self._link.send("lamps", [lantern.lit for lantern in lanterns(scene, since_ms, self._players)])
+        self._link.send(
+            "lamps", [lantern.lit for lantern in lanterns(scene, since_ms, self._players)]
+        )
 
     def close(self) -> None:
         """The link belongs to who opened it."""
@@ -241,7 +258,9 @@ class BoardBuzzer:
         return self._link.trouble
 
     def play(self, scene: Scene) -> None:
-        self._link.send("beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False)
+        self._link.send(
+            "beeps", [[int(on), hold_ms] for on, hold_ms in beeps(scene)], lasting=False
+        )
 
     def close(self) -> None:
         """The link belongs to who opened it."""

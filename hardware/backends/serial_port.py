@@ -1,4 +1,6 @@
-"""Serial ports, opened so that every mistake is a line for people and nothing can block for long."""
+"""Serial ports, opened so that every mistake is a line for people and nothing can block for
+long.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ WRITE_S = 0.5
 DRAIN_S = 0.2
 """The last frame, with which lamps go dark, takes no longer."""
 FAILURES = (serial.SerialException, OSError, termios.error, TypeError)
-"""What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that was closed meanwhile is a TypeError."""
+"""What pyserial raises for a device that is gone: `termios.error` is no OSError, and a port that
+was closed meanwhile is a TypeError.
+"""
 BY_ID = Path("/dev/serial/by-id")
 """Where Linux keeps names of ports that do not change."""
 KEPT_BYTES = 16384
@@ -36,7 +40,9 @@ class Port:
         self._line = b""
 
     def write(self, data: bytes) -> None:
-        """Send all of it, within WRITE_S; raises DeviceLost, and then part of it may have been sent."""
+        """Send all of it, within WRITE_S; raises DeviceLost, and then part of it may have been
+        sent.
+        """
         try:
             self._port.write(data)
         except serial.SerialTimeoutException as error:
@@ -53,14 +59,18 @@ class Port:
         return data
 
     def lines(self) -> list[str]:
-        """Lines that have come to their end (LF or CR), without waiting; a line that does not end is dropped.  Raises DeviceLost."""
+        """Lines that have come to their end (LF or CR), without waiting; a line that does not end
+        is dropped.  Raises DeviceLost.
+        """
         *whole, self._line = (self._line + self.read()).replace(b"\r", b"\n").split(b"\n")
         if len(self._line) > KEPT_BYTES:
             self._line = b""
         return [text for line in whole if (text := line.decode("ascii", "replace").strip())]
 
     def close(self) -> None:
-        """Let it go.  What is not sent after DRAIN_S is thrown away: Linux would wait for it half a minute."""
+        """Let it go.  What is not sent after DRAIN_S is thrown away: Linux would wait for it half a
+        minute.
+        """
         with suppress(*FAILURES):
             until_s = monotonic() + DRAIN_S
             while self._port.out_waiting and monotonic() < until_s:
@@ -72,9 +82,11 @@ class Port:
 
 
 def open_port(device: str, baud: int, setting: str) -> Port:
-    """A port by its device name, or an address that pyserial knows; raises InputError that begins with the name of the setting.
+    """A port by its device name, or an address that pyserial knows; raises InputError that begins
+    with the name of the setting.
 
-    Neither DTR nor RTS is raised: on most boards they are wired to reset.  The lock keeps other programs from the port.
+    Neither DTR nor RTS is raised: on most boards they are wired to reset.  The lock keeps other
+    programs from the port.
     """
     try:
         port = serial.serial_for_url(device, do_not_open=True)
@@ -91,23 +103,37 @@ def open_port(device: str, baud: int, setting: str) -> Port:
 def _why(device: str, baud: int, error: Exception) -> str:
     match getattr(error, "errno", None):
         case errno.ENOENT | errno.ENODEV | errno.ENXIO:
-            return f"expected a serial port of this machine, got {device!r}, which is not there ({_there()})"
+            return (
+                f"expected a serial port of this machine, got {device!r}, which is not there"
+                f" ({_there()})"
+            )
         case errno.EACCES | errno.EPERM:
-            return f"expected a port that may be used, got {device!r}: no permission; run: sudo usermod -aG dialout $USER, then log in again"
+            return (
+                f"expected a port that may be used, got {device!r}: no permission; run: sudo"
+                " usermod -aG dialout $USER, then log in again"
+            )
         case errno.EAGAIN | errno.EBUSY:
             return f"expected a port that is free, got {device!r}, which another program uses"
         case _ if isinstance(error, ValueError) and "baud" in str(error).lower():
             return f"expected a speed that {device} can do, such as 115200, got {baud} baud"
         case _:
-            return f"expected a serial port ({_there()}), got {device!r}, which cannot be used as one ({error})"
+            return (
+                f"expected a serial port ({_there()}), got {device!r}, which cannot be used as one"
+                f" ({error})"
+            )
 
 
 def _there() -> str:
-    return f"there are: {', '.join(port.device for port in found_ports()) or 'none: is it plugged in?'}"
+    return (
+        "there are:"
+        f" {', '.join(port.device for port in found_ports()) or 'none: is it plugged in?'}"
+    )
 
 
 class Found(NamedTuple):
-    """A serial port of this machine: its device, a name under BY_ID that stays the same (empty: none), and what it says that it is."""
+    """A serial port of this machine: its device, a name under BY_ID that stays the same (empty:
+    none), and what it says that it is.
+    """
 
     device: str
     lasting: str
@@ -118,4 +144,11 @@ def found_ports() -> list[Found]:
     """Serial ports of this machine that have a device behind them, by device."""
     names = {str(name.resolve()): str(name) for name in sorted(BY_ID.glob("*"))}
     ports = sorted(list_ports.comports(), key=lambda port: port.device)
-    return [Found(port.device, names.get(port.device, ""), "" if port.description in (None, "n/a") else port.description) for port in ports]
+    return [
+        Found(
+            port.device,
+            names.get(port.device, ""),
+            "" if port.description in (None, "n/a") else port.description,
+        )
+        for port in ports
+    ]

@@ -11,18 +11,25 @@ from table.errors import InputError
 
 PROGRAM = "espeak-ng"
 LONGEST_MS = 15_000
-"""Longer than anything that is called takes to say; then it is looked whether the program did it."""
+"""Longer than anything that is called takes to say; then it is looked whether the program did
+it.
+"""
 ENDS_S = 2.0
 """How long a program that was told to end may take."""
 
 
 class Espeak(Latest[str]):
-    """The port `Voice` by espeak-ng, which speaks through the machine's loudspeaker; what is said next cuts off what is said now."""
+    """The port `Voice` by espeak-ng, which speaks through the machine's loudspeaker; what is said
+    next cuts off what is said now.
+    """
 
     def __init__(self, words_a_minute: int) -> None:
         """Raises InputError where espeak-ng is not installed."""
         if (path := shutil.which(PROGRAM)) is None:
-            raise InputError(f"hardware.voice.kind: expected {PROGRAM} on this machine, but it is not installed: sudo apt install {PROGRAM}")
+            raise InputError(
+                f"hardware.voice.kind: expected {PROGRAM} on this machine, but it is not installed:"
+                f" sudo apt install {PROGRAM}"
+            )
         self._trouble = ""
         self._command = [path, "-v", "en", "-s", str(words_a_minute), "--stdin"]
         self._speaking: subprocess.Popen[bytes] | None = None
@@ -39,7 +46,12 @@ class Espeak(Latest[str]):
 
     def _speak(self, words: str) -> None:
         try:
-            self._speaking = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._speaking = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             assert self._speaking.stdin is not None
             with suppress(BrokenPipeError), self._speaking.stdin as ear:
                 ear.write(words.encode())
@@ -52,7 +64,11 @@ class Espeak(Latest[str]):
         if speaking is None:
             return
         if speaking.poll() is not None:
-            self._trouble = f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?" if speaking.returncode else ""
+            self._trouble = (
+                f"{PROGRAM} ended with {speaking.returncode}: is there a loudspeaker?"
+                if speaking.returncode
+                else ""
+            )
             return
         speaking.terminate()
         try:

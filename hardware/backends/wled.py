@@ -1,12 +1,14 @@
 """Strips that run WLED, over its serial port: whole frames (Adalight) or preset numbers (JSON).
 
-How the firmware reads its port: wled/WLED `wled00/wled_serial.cpp`; the protocols for users: https://kno.wled.ge/interfaces/serial.
-Adalight: "Ada", lamps - 1 as high and low byte, high ^ low ^ 0x55, then red, green, blue of every lamp; there is no answer.
-TPM2, the other protocol, is not used: the firmware computes its number of lamps one short for most sizes from 86 on.
+How the firmware reads its port: wled/WLED `wled00/wled_serial.cpp`; the protocols for users:
+https://kno.wled.ge/interfaces/serial. Adalight: "Ada", lamps - 1 as high and low byte, high ^ low ^
+0x55, then red, green, blue of every lamp; there is no answer. TPM2, the other protocol, is not
+used: the firmware computes its number of lamps one short for most sizes from 86 on.
 
-The firmware has no time-out inside a frame, and between frames it takes single bytes for commands: 0xB0 to 0xB7 change the
-speed of the port for good.  A byte that is lost on the wire would make commands of colours.  So no byte of a frame is one of
-them, and a port that was opened begins with as many zeros as end any frame that was left unfinished.
+The firmware has no time-out inside a frame, and between frames it takes single bytes for commands:
+0xB0 to 0xB7 change the speed of the port for good.  A byte that is lost on the wire would make
+commands of colours.  So no byte of a frame is one of them, and a port that was opened begins with
+as many zeros as end any frame that was left unfinished.
 """
 
 from __future__ import annotations
@@ -35,14 +37,19 @@ COMMANDS = frozenset(b"AIXLOlov^{") | {0xC9} | set(range(0xB0, 0xB8))
 ASK_S = 2.0
 """A strip that has not answered is asked again this often."""
 
-_SAFE = np.array([max(byte for byte in range(value + 1) if byte not in COMMANDS) for value in range(256)], np.uint8)
+_SAFE = np.array(
+    [max(byte for byte in range(value + 1) if byte not in COMMANDS) for value in range(256)],
+    np.uint8,
+)
 _PIP_RGB = np.array((255, 200, 120), np.uint8)
 
 
 def adalight(frame: Frame) -> bytes:
-    """A frame (n, 3) uint8, n up to 60,000, as Adalight bytes without any that could be taken for a command.
+    """A frame (n, 3) uint8, n up to 60,000, as Adalight bytes without any that could be taken for a
+    command.
 
-    Colours that would be are a little darker (by 8 of 255 at most), and a head that would be counts a few lamps more, which the firmware ignores.
+    Colours that would be are a little darker (by 8 of 255 at most), and a head that would be counts
+    a few lamps more, which the firmware ignores.
     """
     count = _safe_count(len(frame))
     body = np.zeros((count, 3), np.uint8)
@@ -56,14 +63,28 @@ def _head(count: int) -> bytes:
 
 
 def _safe_count(lamps: int) -> int:
-    return next(count for count in range(lamps, lamps + 2048) if not COMMANDS & set(_head(count)[3:]))
+    return next(
+        count for count in range(lamps, lamps + 2048) if not COMMANDS & set(_head(count)[3:])
+    )
 
 
 class WledStrip:
-    """A strip round the board, frame by frame; dice, if there are any, are the seven lamps each that follow it."""
+    """A strip round the board, frame by frame; dice, if there are any, are the seven lamps each
+    that follow it.
+    """
 
-    def __init__(self, port: Port, baud: int, strip: Strip, faces: Callable[[], Faces], brightness: float, supply_ma: float) -> None:
-        """`faces` says what the dice show now; `brightness` of 0 to 1 and `supply_ma` are never exceeded.  Raises DeviceLost."""
+    def __init__(
+        self,
+        port: Port,
+        baud: int,
+        strip: Strip,
+        faces: Callable[[], Faces],
+        brightness: float,
+        supply_ma: float,
+    ) -> None:
+        """`faces` says what the dice show now; `brightness` of 0 to 1 and `supply_ma` are never
+        exceeded.  Raises DeviceLost.
+        """
         self._port, self._strip, self._faces = port, strip, faces
         self._brightness, self._supply_ma = brightness, supply_ma
         size = len(adalight(self._frame(DARK, 0.0)))
@@ -77,17 +98,22 @@ class WledStrip:
 
     def _frame(self, scene: Scene, since_ms: float) -> Frame:
         pips = [np.array(PIPS[face or 0], np.uint8)[:, None] * _PIP_RGB for face in self._faces()]
-        return limit(np.vstack([self._strip.frame(scene, since_ms), *pips]), self._brightness, self._supply_ma)
+        return limit(
+            np.vstack([self._strip.frame(scene, since_ms), *pips]),
+            self._brightness,
+            self._supply_ma,
+        )
 
     def close(self) -> None:
         self._port.close()
 
 
 class WledPresets:
-    """A strip that plays presets of its own: one number a signal, kept in the strip by whoever made them.
+    """A strip that plays presets of its own: one number a signal, kept in the strip by whoever made
+    them.
 
-    A preset is sent when it changes, and again when the strip says that it was too busy, or has started anew: it is asked for
-    its state (`{"v":true}`) every ASK_S, and its `uptime` tells.
+    A preset is sent when it changes, and again when the strip says that it was too busy, or has
+    started anew: it is asked for its state (`{"v":true}`) every ASK_S, and its `uptime` tells.
     """
 
     interval_s = 0.1
@@ -107,7 +133,11 @@ class WledPresets:
         for line in self._port.lines():
             self._hear(line)
         preset = self._presets.get(scene.at(since_ms)[0].signal)
-        wanted: dict[str, object] = {"on": False} if preset is None else {"on": True, "bri": round(255 * self._brightness), "ps": preset}
+        wanted: dict[str, object] = (
+            {"on": False}
+            if preset is None
+            else {"on": True, "bri": round(255 * self._brightness), "ps": preset}
+        )
         if wanted != self._sent:
             self._say(wanted)
             self._sent = wanted
@@ -129,7 +159,9 @@ class WledPresets:
 
 
 def _info(line: str) -> dict[str, Any]:
-    """What the strip tells of itself in an answer to `{"v":true}`; empty for any other line, or a broken one."""
+    """What the strip tells of itself in an answer to `{"v":true}`; empty for any other line, or a
+    broken one.
+    """
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,6 +1,8 @@
-"""Serial devices that are not there: a pseudo-terminal with a firmware behind it that reads as the real one does.
+"""Serial devices that are not there: a pseudo-terminal with a firmware behind it that reads as the
+real one does.
 
-Nothing happens by itself: what was sent is read when `SerialDouble.pump` is called, so a device that never reads is one that is not pumped.
+Nothing happens by itself: what was sent is read when `SerialDouble.pump` is called, so a device
+that never reads is one that is not pumped.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ class Firmware(Protocol):
 
 
 class WledFirmware:
-    """WLED's reading of its serial port, byte by byte, with the same states and the same single-byte commands.
+    """WLED's reading of its serial port, byte by byte, with the same states and the same
+    single-byte commands.
 
     Source: wled/WLED `wled00/wled_serial.cpp` (`handleSerial`) and `udp.cpp` (`setRealtimePixel`).
     """
@@ -101,7 +104,12 @@ class WledFirmware:
         self._state, self._skip = "A", True
         if document.get("v"):
             info = {"ver": "0.15.0", "leds": {"count": self._leds}, "uptime": self.uptime_s}
-            return json.dumps({"state": {"on": True, "bri": 128}, "info": info}, separators=(",", ":")).encode() + b"\r\n"
+            return (
+                json.dumps(
+                    {"state": {"on": True, "bri": 128}, "info": info}, separators=(",", ":")
+                ).encode()
+                + b"\r\n"
+            )
         self.states.append(document)
         return b""
 
@@ -171,9 +179,15 @@ class SerialDouble:
             self._master = None
 
     def pump(self, timeout_s: float = 0.0, most: int = 1 << 20) -> int:
-        """Read what has come, at most `most` bytes, waiting for the first one for so long; how many there were."""
+        """Read what has come, at most `most` bytes, waiting for the first one for so long; how many
+        there were.
+        """
         count = 0
-        while self._master is not None and count < most and select.select([self._master], [], [], 0.0 if count else timeout_s)[0]:
+        while (
+            self._master is not None
+            and count < most
+            and select.select([self._master], [], [], 0.0 if count else timeout_s)[0]
+        ):
             data = os.read(self._master, most - count)
             count += len(data)
             self.sent += data

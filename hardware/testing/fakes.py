@@ -1,4 +1,6 @@
-"""Hardware that is not there: it keeps to the limits of the real thing, and remembers what it did.  For trials and for tests."""
+"""Hardware that is not there: it keeps to the limits of the real thing, and remembers what it did.
+For trials and for tests.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,11 @@ class FakeButtons:
     def _contact(self, button: str, down: bool) -> None:
         """The level goes to and fro before it stands."""
         for bounce, bounce_ms in enumerate(self.BOUNCES_MS):
-            self._told(self._buttons.setdefault(button, Presses(button)).edge(down == (bounce % 2 == 0), self.now_ms + bounce_ms))
+            self._told(
+                self._buttons.setdefault(button, Presses(button)).edge(
+                    down == (bounce % 2 == 0), self.now_ms + bounce_ms
+                )
+            )
 
     def _told(self, presses: list[Press]) -> None:
         for press in presses:

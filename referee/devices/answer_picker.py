@@ -1,4 +1,6 @@
-"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is taken."""
+"""From a button's presses to an answer: which of the offered answers is pointed at, and when it is
+taken.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What a button points at while a question is open.  `count` is the place of that answer, 1 for the first; 0: none yet, or none again.
+    """What a button points at while a question is open.  `count` is the place of that answer, 1 for
+    the first; 0: none yet, or none again.
 
     Where the first answer is the `likeliest`, it is taken without being pointed at.
     """
@@ -25,11 +28,22 @@ class Choosing:
 
     @classmethod
     def begin(cls, question: Record | None) -> Choosing | None:
-        """For the open question; None where there is none, or nothing to choose from, or the host decides."""
-        if question is None or not isinstance(question.event, Asked) or not question.event.choices or question.event.evidence.get(HOST_DECIDES):
+        """For the open question; None where there is none, or nothing to choose from, or the host
+        decides.
+        """
+        if (
+            question is None
+            or not isinstance(question.event, Asked)
+            or not question.event.choices
+            or question.event.evidence.get(HOST_DECIDES)
+        ):
             return None
         likeliest = question.event.evidence.get(LIKELIEST) is True
-        return cls(question.seq, tuple(choice.label for choice in question.event.choices), likeliest=likeliest)
+        return cls(
+            question.seq,
+            tuple(choice.label for choice in question.event.choices),
+            likeliest=likeliest,
+        )
 
     def asks(self, question: Record | None) -> bool:
         """Is this the open question, and not one that has been closed meanwhile?"""
@@ -46,7 +60,9 @@ class Choosing:
 
     def player(self, players: Sequence[str]) -> str | None:
         """Whose lamp speaks for this answer: the only one of the players whom it names."""
-        named = [player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)]
+        named = [
+            player for player in players if re.search(rf"\b{player}\b", self.label, re.IGNORECASE)
+        ]
         return named[0] if len(named) == 1 else None
 
     @property
@@ -56,4 +72,6 @@ class Choosing:
 
     def answer(self, decided_by: str) -> Answer:
         """What is pointed at, or else the likeliest, taken."""
-        return Answer(question=self.question, label=self.label or self.labels[0], decided_by=decided_by)
+        return Answer(
+            question=self.question, label=self.label or self.labels[0], decided_by=decided_by
+        )

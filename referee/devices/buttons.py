@@ -13,9 +13,10 @@ DECIDED_BY = "a button"
 def commands_of(press: Press, ledger: Ledger, dice: int) -> tuple[Command, ...]:
     """What to tell the referee; nothing for a press that means nothing now.
 
-    `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take back the last ruling, or the
-    open question.  `next`: the next game once one is over; in Ice Boule the leader stops, in Zamboni Wars
-    who might fire holds fire.  `die`: the game's die, at once, where it waits for one; held, all `dice`, for nothing.
+    `rule`: look at the table and rule afresh, or go on after a pause; held, pause.  `appeal`: take
+    back the last ruling, or the open question.  `next`: the next game once one is over; in Ice
+    Boule the leader stops, in Zamboni Wars who might fire holds fire.  `die`: the game's die, at
+    once, where it waits for one; held, all `dice`, for nothing.
     """
     match press.button, press.kind:
         case "rule", "short":
@@ -44,7 +45,9 @@ def _next(ledger: Ledger) -> tuple[Command, ...]:
     document = ledger.engine.state_document(ledger.state)
     if document.get("may_stop"):
         return (Hear(said={"player": document["next"], "stop": True}, decided_by=DECIDED_BY),)
-    held = next((one["said"] for one in document.get("may_say", ()) if one["said"].get("hold")), None)
+    held = next(
+        (one["said"] for one in document.get("may_say", ()) if one["said"].get("hold")), None
+    )
     return () if held is None else (Hear(said=held, decided_by=DECIDED_BY),)
 
 
@@ -53,4 +56,7 @@ def roller(ledger: Ledger) -> str | None:
     if ledger.paused or ledger.question is not None:
         return None
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
-    return next((one["said"]["player"] for one in sayings if "die" in one["said"] and not one.get("aside")), None)
+    return next(
+        (one["said"]["player"] for one in sayings if "die" in one["said"] and not one.get("aside")),
+        None,
+    )

@@ -1,4 +1,5 @@
-"""Lamps, dice, buttons and calliper beside a session: they hear the same records as everybody, and change nothing but by commands.
+"""Lamps, dice, buttons and calliper beside a session: they hear the same records as everybody, and
+change nothing but by commands.
 
 Nothing here runs in the referee's thread: it neither calls nor waits for any of it.
 """
@@ -59,8 +60,17 @@ class Looking(Protocol):
 class Companion:
     """Runs a rig beside a session, in two threads of its own: what is told, and what people do."""
 
-    def __init__(self, rig: Rig, session: Watched, referee: Looking, board: Board, say: Callable[[str], object] = lambda _text: None) -> None:
-        """The rig belongs to who opened it; `say` is told what does not work any more, and what works again."""
+    def __init__(
+        self,
+        rig: Rig,
+        session: Watched,
+        referee: Looking,
+        board: Board,
+        say: Callable[[str], object] = lambda _text: None,
+    ) -> None:
+        """The rig belongs to who opened it; `say` is told what does not work any more, and what
+        works again.
+        """
         self._rig, self._session, self._referee, self._board = rig, session, referee, board
         self._say, self._troubles = say, dict[str, list[str]]()
         self._stopping = threading.Event()
@@ -74,12 +84,16 @@ class Companion:
         self._chosen_before: Choosing | None = None
         self._failure = ""
         self._used_ms = -1.0
-        """When the press began that something was done for already: what becomes of it means nothing more."""
+        """When the press began that something was done for already: what becomes of it means
+        nothing more.
+        """
         self._tumbler = Tumbler(rig.dice) if rig.dice else None
         hears = rig.buttons or rig.calliper
         tells = rig.lamps or rig.buzzer or rig.dice or rig.voice or hears
         works = [work for work, wanted in ((self._tell, tells), (self._listen, hears)) if wanted]
-        self._threads = [threading.Thread(target=work, name=work.__name__, daemon=True) for work in works]
+        self._threads = [
+            threading.Thread(target=work, name=work.__name__, daemon=True) for work in works
+        ]
 
     def start(self) -> None:
         """Begin to show and to listen."""
@@ -114,7 +128,9 @@ class Companion:
                 self._stopping.wait(POLL_S)
 
     def _tell_of(self, records: tuple[Record, ...]) -> None:
-        """Show what has changed by these records, which may be none, or by what the referee and people do."""
+        """Show what has changed by these records, which may be none, or by what the referee and
+        people do.
+        """
         ledger, status = self._session.ledger, self._referee.latest.status
         if records:
             told_of = [record for record in records if not isinstance(record.event, Noted)]
@@ -128,10 +144,15 @@ class Companion:
         now = (ledger.seq, status, self._news, self._measuring, choosing)
         if now != self._told:
             self._told, self._chosen_before = now, choosing
-            self._show(self._scene(ledger, status, self._news, document), heard=bool(records) or choosing != chosen)
+            self._show(
+                self._scene(ledger, status, self._news, document),
+                heard=bool(records) or choosing != chosen,
+            )
 
     def _fail(self, error: Exception) -> None:
-        """Say what nobody foresaw, once in a row; whatever it is, the next event is heard and shown."""
+        """Say what nobody foresaw, once in a row; whatever it is, the next event is heard and
+        shown.
+        """
         said = said_of(error)
         if said != self._failure:
             self._say(f"lamps, dice, buttons: {said}; this was left out, and they go on")
@@ -147,40 +168,79 @@ class Companion:
             if self._troubles.get(why) != parts:
                 self._say(f"{', '.join(parts)}: {why}")
         if self._troubles and not troubles:
-            self._say(f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}: working again")
+            self._say(
+                f"{', '.join(sorted({part for parts in self._troubles.values() for part in parts}))}:"  # noqa: E501
+                " working again"
+            )
         self._troubles = troubles
 
     def _document(self, ledger: Ledger, records: tuple[Record, ...]) -> dict[str, Any]:
-        """The engine's document of the state: a record brings it along, and it is kept until there is another state.
+        """The engine's document of the state: a record brings it along, and it is kept until there
+        is another state.
 
-        To make it takes some games a millisecond or two, for which the referee might have to wait: one thread of Python computes at a time.
+        To make it takes some games a millisecond or two, for which the referee might have to wait:
+        one thread of Python computes at a time.
         """
         if ledger.state is not self._kept_of:
-            brought = getattr(records[-1].event, "state", None) if records and records[-1].seq == ledger.seq else None
-            self._kept_of, self._kept = ledger.state, brought or ledger.engine.state_document(ledger.state)
+            brought = (
+                getattr(records[-1].event, "state", None)
+                if records and records[-1].seq == ledger.seq
+                else None
+            )
+            self._kept_of, self._kept = (
+                ledger.state,
+                brought or ledger.engine.state_document(ledger.state),
+            )
         return self._kept
 
-    def _scene(self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]) -> Scene:
-        """What to show now; a question that people are about to answer shows how far they are, whatever the camera sees meanwhile."""
-        scene, measuring, choosing = scene_of(ledger, status, news, self._board, document), self._measuring, self._choosing
+    def _scene(
+        self, ledger: Ledger, status: Status, news: Record | None, document: dict[str, Any]
+    ) -> Scene:
+        """What to show now; a question that people are about to answer shows how far they are,
+        whatever the camera sees meanwhile.
+        """
+        scene, measuring, choosing = (
+            scene_of(ledger, status, news, self._board, document),
+            self._measuring,
+            self._choosing,
+        )
         if ledger.question is None or ledger.paused:
             return scene
         if measuring and measuring.next and measuring.asks(ledger.question):
-            return Scene("measure", scene.players, of=(measuring.next.partition(" ")[0],), leader=scene.leader)
+            return Scene(
+                "measure",
+                scene.players,
+                of=(measuring.next.partition(" ")[0],),
+                leader=scene.leader,
+            )
         if choosing and choosing.count and choosing.asks(ledger.question):
             player = choosing.player(scene.players)
-            return Scene("choice", scene.players, of=(player,) if player else (), leader=scene.leader, count=choosing.count)
+            return Scene(
+                "choice",
+                scene.players,
+                of=(player,) if player else (),
+                leader=scene.leader,
+                count=choosing.count,
+            )
         return scene
 
     def _roll(self, records: tuple[Record, ...]) -> None:
         """Let the dice show the newest roll, which is in the log already."""
-        rolls = [dice for record in records if (dice := getattr(record.event, "evidence", {}).get("dice"))]
+        rolls = [
+            dice
+            for record in records
+            if (dice := getattr(record.event, "evidence", {}).get("dice"))
+        ]
         if rolls and self._tumbler:
             self._tumbler.show(tuple(rolls[-1]))
 
     def _call(self, records: tuple[Record, ...]) -> None:
         """Say the newest verdict, each once: of a ruling that was corrected only that it was."""
-        calls = [verdict["call"] for record in records if (verdict := verdict_of(record.event)) and verdict["call"]]
+        calls = [
+            verdict["call"]
+            for record in records
+            if (verdict := verdict_of(record.event)) and verdict["call"]
+        ]
         if calls and self._rig.voice:
             self._rig.voice.say(calls[-1])
 
@@ -229,9 +289,15 @@ class Companion:
         return done or press.kind == "down"
 
     def _chosen(self, take: bool) -> bool:
-        """Point at the next answer of the open question, or take the one that is pointed at; False where there is none."""
+        """Point at the next answer of the open question, or take the one that is pointed at; False
+        where there is none.
+        """
         question = self._session.ledger.question
-        choosing = self._choosing if self._choosing and self._choosing.asks(question) else Choosing.begin(question)
+        choosing = (
+            self._choosing
+            if self._choosing and self._choosing.asks(question)
+            else Choosing.begin(question)
+        )
         if choosing is None or (take and not choosing.may_take):
             return False
         if take:

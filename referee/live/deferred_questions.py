@@ -1,4 +1,6 @@
-"""What a judge asks only where the table stays as it is: for a piece in somebody's hand nobody is asked."""
+"""What a judge asks only where the table stays as it is: for a piece in somebody's hand nobody is
+asked.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from dataclasses import replace
 from engines.verdict import Ambiguous, Unsettled, Verdict
 
 SOON_MS = 1000
-"""A table that matches neither the record nor a legal move is put on record after so long: within two seconds of rest."""
+"""A table that matches neither the record nor a legal move is put on record after so long: within
+two seconds of rest.
+"""
 STAYS_MS = 5000
 """A table that has been left alone for so long is not in the middle of a move."""
 SET_UP_MS = 20_000
@@ -15,7 +19,9 @@ SET_UP_MS = 20_000
 
 
 class Patience:
-    """The question of the verdict at hand, put once after somebody was at the table; feed it every frame that brings nothing new."""
+    """The question of the verdict at hand, put once after somebody was at the table; feed it every
+    frame that brings nothing new.
+    """
 
     def __init__(self) -> None:
         self._question: Ambiguous | None = None
@@ -39,5 +45,7 @@ class Patience:
         return at_ms - self._since_ms
 
     def due(self, at_ms: int) -> Ambiguous | None:
-        """The question, where the table has been left alone for STAYS_MS up to this frame; None before, and where nobody was at it."""
+        """The question, where the table has been left alone for STAYS_MS up to this frame; None
+        before, and where nobody was at it.
+        """
         return self._question if self._stirred and self.rests_ms(at_ms) >= STAYS_MS else None

@@ -1,4 +1,6 @@
-"""The die in the dice corner, heard as an electronic one is: once a roll, and only while the game waits for it."""
+"""The die in the dice corner, heard as an electronic one is: once a roll, and only while the game
+waits for it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from vision.geometry.change_mask import changed
 from vision.geometry.rectified_view import Photo
 
 ROLLED_MM, ROLLED_DEG = 8.0, 20.0
-"""A die that lies nearer than this to where it lay, turned by less, and shows the same, was not rolled, unless it was picked up."""
+"""A die that lies nearer than this to where it lay, turned by less, and shows the same, was not
+rolled, unless it was picked up.
+"""
 STILL_MM, STILL_DEG = 1.5, 5.0
 """One that is read so near to where it lay was not touched: a shadow came, or went."""
 CHANGED_SIGMAS, CHANGED_PX = 6.0, 6
@@ -26,10 +30,11 @@ MARGIN_PX = 8
 
 
 class DiceCornerWatch:
-    """Give it every frame: where the table is at rest, it tells what a new roll shows; in all others it sees a die that is picked up.
+    """Give it every frame: where the table is at rest, it tells what a new roll shows; in all
+    others it sees a die that is picked up.
 
-    A die that lies in the corner at first was rolled before anybody looked, and one that is moved while nobody is to roll was tidied
-    away: neither is told.
+    A die that lies in the corner at first was rolled before anybody looked, and one that is moved
+    while nobody is to roll was tidied away: neither is told.
     """
 
     def __init__(self, setup: Setup, corner: DiceCorner) -> None:
@@ -45,8 +50,9 @@ class DiceCornerWatch:
         """Was the corner empty since the known die lay there?"""
 
     def glance(self, frame: Frame, camera: Camera, ledger: Ledger) -> None:
-        """A frame in which the table is not at rest: is the corner itself at rest, and empty, while the game waits for a roll?  What lies
-        there next was rolled."""
+        """A frame in which the table is not at rest: is the corner itself at rest, and empty, while
+        the game waits for a roll?  What lies there next was rolled.
+        """
         if self._picked_up or not isinstance(self._known, Die) or not _awaited(ledger):
             self._passing = None
             return
@@ -58,7 +64,9 @@ class DiceCornerWatch:
             self._picked_up = self._read == NoDie()
 
     def look(self, frame: Frame, camera: Camera, ledger: Ledger) -> Mapping[str, Any] | str:
-        """What to hear, as `Session.hear` takes it; or why the die cannot be read, in a sentence; or an empty sentence."""
+        """What to hear, as `Session.hear` takes it; or why the die cannot be read, in a sentence;
+        or an empty sentence.
+        """
         self._look_again(Photo(frame.image, camera, self._setup))
         self._passing = None
         waiting = _awaited(ledger)
@@ -72,7 +80,11 @@ class DiceCornerWatch:
         least = (STILL_MM, STILL_DEG) if self._picked_up else (ROLLED_MM, ROLLED_DEG)
         if not _is_new(self._read, self._known, *least):
             touched = _is_new(self._read, self._known, STILL_MM, STILL_DEG)
-            return _unread("it lies much as it did before") if touched and _differ(self._picture, self._idle) else ""
+            return (
+                _unread("it lies much as it did before")
+                if touched and _differ(self._picture, self._idle)
+                else ""
+            )
         self._remember()
         return next(said for said in waiting if said["die"] == self._read.pips)
 
@@ -89,7 +101,10 @@ class DiceCornerWatch:
         """The part of a picture that shows the corner."""
         outline, height = np.array(self._corner.outline_mm), self._setup.fiducials.z_mm
         at = photo.pixels(np.column_stack([outline, np.full(len(outline), height)]))
-        (u0, v0), (u1, v1) = np.floor(at.min(axis=0)).astype(int) - MARGIN_PX, np.ceil(at.max(axis=0)).astype(int) + MARGIN_PX
+        (u0, v0), (u1, v1) = (
+            np.floor(at.min(axis=0)).astype(int) - MARGIN_PX,
+            np.ceil(at.max(axis=0)).astype(int) + MARGIN_PX,
+        )
         return photo.image[max(0, v0) : max(1, v1), max(0, u0) : max(1, u1)]
 
 
@@ -99,7 +114,9 @@ def dice_corner_watch(setup: Setup) -> DiceCornerWatch | None:
 
 
 def _awaited(ledger: Ledger) -> list[Mapping[str, Any]]:
-    """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not wait for a roll."""
+    """What may be heard of a die now, as `Session.hear` takes it; nothing where the game does not
+    wait for a roll.
+    """
     sayings = ledger.engine.state_document(ledger.state).get("may_say", ())
     return [one["said"] for one in sayings if "die" in one["said"] and not one.get("aside")]
 
@@ -121,4 +138,6 @@ def _is_new(now: Die, before: Die | NoDie, moved_mm: float, turned_by_deg: float
     if isinstance(before, NoDie) or now.pips != before.pips:
         return True
     turned_deg = abs((now.turn_deg - before.turn_deg + 45) % 90 - 45)
-    return bool(np.hypot(*(now.middle_mm - before.middle_mm)) > moved_mm or turned_deg > turned_by_deg)
+    return bool(
+        np.hypot(*(now.middle_mm - before.middle_mm)) > moved_mm or turned_deg > turned_by_deg
+    )

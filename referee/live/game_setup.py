@@ -1,4 +1,6 @@
-"""A session that people set up on a page before it begins: which game, who plays, under which names and options."""
+"""A session that people set up on a page before it begins: which game, who plays, under which names
+and options.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,16 @@ from table.errors import InputError
 from table.table_config import Setup
 
 LOOKS = 2
-"""A page that has looked so often after the beginning has been shown it: it asks again only once the first answer has come."""
+"""A page that has looked so often after the beginning has been shown it: it asks again only once
+the first answer has come.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What people chose: `players` are colours in turn order, `rulings` values by option, `names` people's by colour."""
+    """What people chose: `players` are colours in turn order, `rulings` values by option, `names`
+    people's by colour.
+    """
 
     game: str
     players: tuple[str, ...]
@@ -35,7 +41,9 @@ class SettingUp:
     """Waits in one thread for what people choose in others."""
 
     def __init__(self, opening: Callable[[Choice], SessionStarted]) -> None:
-        """`opening` makes the first fact of the session from a choice; it raises InputError for one that will not do."""
+        """`opening` makes the first fact of the session from a choice; it raises InputError for one
+        that will not do.
+        """
         self._opening = opening
         self._changed = threading.Condition()
         self._started: SessionStarted | None = None
@@ -49,7 +57,9 @@ class SettingUp:
             return self._started is not None
 
     def begin(self, choice: Choice) -> None:
-        """Begin with this; raises InputError where the game does not allow it, or it was begun already."""
+        """Begin with this; raises InputError where the game does not allow it, or it was begun
+        already.
+        """
         started = self._opening(choice)
         try:
             begin(Record(seq=0, session=0, at_ms=0, event=started), GAMES)
@@ -62,7 +72,9 @@ class SettingUp:
             self._changed.notify_all()
 
     def wait(self, shown_s: float) -> SessionStarted:
-        """What was begun, once people began it and a page has shown that it does, or `shown_s` after."""
+        """What was begun, once people began it and a page has shown that it does, or `shown_s`
+        after.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._started is not None)
             self._changed.wait_for(lambda: self._looks >= LOOKS, shown_s)
@@ -71,7 +83,9 @@ class SettingUp:
 
 
 def playable(setup: Setup) -> dict[str, str]:
-    """Why each game cannot be played on this table, by its name; empty for those that can, which come first."""
+    """Why each game cannot be played on this table, by its name; empty for those that can, which
+    come first.
+    """
     reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
     return dict(sorted(reasons.items(), key=lambda named: named[1] != ""))
 

@@ -1,4 +1,6 @@
-"""The ruler: what a camera sees is measured from the target, again and again, with no game and no log."""
+"""The ruler: what a camera sees is measured from the target, again and again, with no game and no
+log.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,18 @@ from vision.cameras.frame import Frame
 from vision.cameras.preview import LivePicture
 from vision.cameras.reconnect import frames
 
-RulerStatus = Literal["waiting", "measured", "hand over the board", "settling", "cannot see", "camera lost", "ended"]
+RulerStatus = Literal[
+    "waiting", "measured", "hand over the board", "settling", "cannot see", "camera lost", "ended"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class RulerNow:
     """What is measured now.
 
-    `said` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of `rinkside-observation/1`) are those of the newest
-    frame that could be measured: older than `frame_seq` unless `status` is `measured`.
+    `said` is a sentence for people.  `observation` and `measurement` (`gaps` and `call` of
+    `rinkside-observation/1`) are those of the newest frame that could be measured: older than
+    `frame_seq` unless `status` is `measured`.
     """
 
     status: RulerStatus
@@ -38,12 +43,21 @@ class RulerNow:
 
 
 class Ruler:
-    """Measures what one camera sees, from the piece of the target's colour.  `run` in one thread, everything else from any."""
+    """Measures what one camera sees, from the piece of the target's colour.  `run` in one thread,
+    everything else from any.
+    """
 
     def __init__(
-        self, camera: CameraPort, setup: Setup, observe: Observe, reference: Frame | None = None, pause: Callable[[float], object] | None = None
+        self,
+        camera: CameraPort,
+        setup: Setup,
+        observe: Observe,
+        reference: Frame | None = None,
+        pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits between attempts to reach a lost camera."""
+        """`setup` has a target; `reference` is a frame of the empty table; `pause(seconds)` waits
+        between attempts to reach a lost camera.
+        """
         self._camera, self._observe, self._reference = camera, observe, reference
         self.setup = setup
         self._stopping = threading.Event()
@@ -57,7 +71,9 @@ class Ruler:
         return self._picture.jpeg()
 
     def run(self) -> None:
-        """Measure until there are no more pictures; closes the camera.  Raises InputError for a picture file that is broken."""
+        """Measure until there are no more pictures; closes the camera.  Raises InputError for a
+        picture file that is broken.
+        """
         try:
             for frame in frames(self._camera, self._stopping, self._lose_camera):
                 self._look(frame)
@@ -82,10 +98,22 @@ class Ruler:
             self._tell("settling", "Something moves on the table.")
         elif isinstance(measured := measure(seen, str(self.setup.game.target)), CannotSee):
             self._measured = ""
-            self.latest = replace(self.latest, status="cannot see", said=measured.said, observation=seen, measurement=None)
+            self.latest = replace(
+                self.latest,
+                status="cannot see",
+                said=measured.said,
+                observation=seen,
+                measurement=None,
+            )
         else:
             self._measured = sentence(measured)
-            self.latest = replace(self.latest, status="measured", said=self._measured, observation=seen, measurement=measurement_document(measured))
+            self.latest = replace(
+                self.latest,
+                status="measured",
+                said=self._measured,
+                observation=seen,
+                measurement=measurement_document(measured),
+            )
 
     def _tell(self, status: RulerStatus, said: str) -> None:
         self.latest = replace(self.latest, status=status, said=said)

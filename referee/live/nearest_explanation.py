@@ -1,4 +1,6 @@
-"""What people are asked about a table that matches nothing: would it match if a piece had been misread?"""
+"""What people are asked about a table that matches nothing: would it match if a piece had been
+misread?
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ import numpy as np
 
 from engines.occlusion import NONE_OF_THESE
 from engines.verdict import Accepted, Ambiguous, Choice, Unsettled, Verdict, Waiting
-from referee.sessions.misreadings import EXPLAINS, Explained, Followed, Judge, Misread, came, explanations, likest, rank
+from referee.sessions.misreadings import (
+    EXPLAINS,
+    Explained,
+    Followed,
+    Judge,
+    Misread,
+    came,
+    explanations,
+    likest,
+    rank,
+)
 from referee.sessions.state import Ledger
 from referee.sessions.verdict_events import HOST_DECIDES, LIKELIEST, told
 from table.cells import cell_at
@@ -36,30 +48,64 @@ def _judge(ledger: Ledger, before: Observation | None, setup: Setup) -> Judge:
     return lambda table: ledger.engine.judge(ledger.state, table, before, setup.board)
 
 
-def nearest(ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup) -> Nearest | None:
-    """What people are asked where this verdict came of the table; None where nothing near explains it."""
-    found = explanations(_judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup)
+def nearest(
+    ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
+) -> Nearest | None:
+    """What people are asked where this verdict came of the table; None where nothing near explains
+    it.
+    """
+    found = explanations(
+        _judge(ledger, before, setup), verdict, seen, before, ledger.colours, setup
+    )
     return _asked(ledger, verdict, seen, found, setup)
 
 
-def read_as_before(ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup) -> Nearest | None:
-    """What people are asked besides, where all that came lies just where another piece lay: that one may be read wrongly."""
+def read_as_before(
+    ledger: Ledger, verdict: Verdict, seen: Observation, before: Observation | None, setup: Setup
+) -> Nearest | None:
+    """What people are asked besides, where all that came lies just where another piece lay: that
+    one may be read wrongly.
+    """
     if before is None:
         return None
-    there = [(k, [was for was in before.pieces if np.hypot(*(was.base_mm - seen.pieces[k].base_mm)) <= SAME_MM]) for k in came(seen, before)]
+    there = [
+        (
+            k,
+            [
+                was
+                for was in before.pieces
+                if np.hypot(*(was.base_mm - seen.pieces[k].base_mm)) <= SAME_MM
+            ],
+        )
+        for k in came(seen, before)
+    ]
     colours = tuple(dict.fromkeys(was.colour for _, were in there for was in were))
     if not there or not all(were for _, were in there):
         return None
-    found = [one for one in explanations(_judge(ledger, before, setup), verdict, seen, before, colours, setup) if not came(one.table, before)]
+    found = [
+        one
+        for one in explanations(
+            _judge(ledger, before, setup), verdict, seen, before, colours, setup
+        )
+        if not came(one.table, before)
+    ]
     return _asked(ledger, verdict, seen, found, setup)
 
 
-def all_the_same(ledger: Ledger, verdict: Verdict, seen: Observation, setup: Setup) -> Nearest | None:
-    """What the host is asked about a table that nothing near explains: is it the start all the same, by people's word?
+def all_the_same(
+    ledger: Ledger, verdict: Verdict, seen: Observation, setup: Setup
+) -> Nearest | None:
+    """What the host is asked about a table that nothing near explains: is it the start all the
+    same, by people's word?
 
     None where a game does not begin from a set-up, has begun, or could not go on from this table.
     """
-    if ledger.standing or not isinstance(verdict, Waiting) or not verdict.differences or verdict.asks is not None:
+    if (
+        ledger.standing
+        or not isinstance(verdict, Waiting)
+        or not verdict.differences
+        or verdict.asks is not None
+    ):
         return None
     found = likest(_judge(ledger, None, setup), verdict, seen, ledger.colours, setup)
     if not seen.pieces or rank(_judge(ledger, found.table, setup)(found.table)) < EXPLAINS:
@@ -76,22 +122,35 @@ def all_the_same(ledger: Ledger, verdict: Verdict, seen: Observation, setup: Set
     return Nearest(question, {choice.label: found.misread})
 
 
-
-def once_more(ledger: Ledger, followed: Followed, seen: Observation, setup: Setup) -> Nearest | None:
-    """What people are asked where a piece that they spoke of has moved, and what it did hangs on whether it is misread still."""
+def once_more(
+    ledger: Ledger, followed: Followed, seen: Observation, setup: Setup
+) -> Nearest | None:
+    """What people are asked where a piece that they spoke of has moved, and what it did hangs on
+    whether it is misread still.
+    """
     best, rival = followed
     if rival is None:
         return None
     moved = best._replace(misread=best.misread[len(rival.misread) :])
-    asked = _asked(ledger, replace(best.verdict, said="A piece that was misread has moved."), seen, [moved], setup)
+    asked = _asked(
+        ledger,
+        replace(best.verdict, said="A piece that was misread has moved."),
+        seen,
+        [moved],
+        setup,
+    )
     assert asked is not None, "it is legal"
-    as_read = Choice(f"As it was read: {rival.verdict.said.partition('. ')[0].rstrip('.')}.", rival.moves)
+    as_read = Choice(
+        f"As it was read: {rival.verdict.said.partition('. ')[0].rstrip('.')}.", rival.moves
+    )
     *others, none = asked.question.choices
     question = replace(asked.question, choices=(*others, as_read, none), evidence={})
     return replace(asked, question=question)
 
 
-def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup) -> Nearest | None:
+def _asked(
+    ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[Explained], setup: Setup
+) -> Nearest | None:
     """The question which of these readings is true, or what the game asks itself."""
     by_label: dict[str, Explained] = {}
     for one in _likely(found):
@@ -99,10 +158,24 @@ def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[
     offered = dict(list(by_label.items())[:CHOICES])
     if not offered:
         return None
-    asks = verdict.asks if isinstance(verdict, Unsettled) else verdict if isinstance(verdict, Ambiguous) else None
+    asks = (
+        verdict.asks
+        if isinstance(verdict, Unsettled)
+        else verdict
+        if isinstance(verdict, Ambiguous)
+        else None
+    )
     choices = [Choice(label, one.moves, holds=not one.moves) for label, one in offered.items()]
     holds = any(choice.holds for choice in choices)
-    others = [choice for choice in asks.choices if choice != NONE_OF_THESE and not (holds and choice.holds and not choice.moves)] if asks else []
+    others = (
+        [
+            choice
+            for choice in asks.choices
+            if choice != NONE_OF_THESE and not (holds and choice.holds and not choice.moves)
+        ]
+        if asks
+        else []
+    )
     likeliest = {LIKELIEST: True} if len(offered) == 1 and not others else {}
     question = Ambiguous(
         code=verdict.code,
@@ -118,9 +191,22 @@ def _asked(ledger: Ledger, verdict: Verdict, seen: Observation, found: Sequence[
 
 
 def _likely(found: Sequence[Explained]) -> list[Explained]:
-    """Without those by which a piece stands or lies otherwise, where another colour or size of one explains the table as well."""
-    in_kind = [one for one in found if all(misread.true is None or misread.true.pose == misread.read.pose for misread in one.misread)]
-    return in_kind if any(misread.true is not None for one in in_kind for misread in one.misread) else list(found)
+    """Without those by which a piece stands or lies otherwise, where another colour or size of one
+    explains the table as well.
+    """
+    in_kind = [
+        one
+        for one in found
+        if all(
+            misread.true is None or misread.true.pose == misread.read.pose
+            for misread in one.misread
+        )
+    ]
+    return (
+        in_kind
+        if any(misread.true is not None for one in in_kind for misread in one.misread)
+        else list(found)
+    )
 
 
 def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> str:
@@ -129,7 +215,11 @@ def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> s
     if one.moves and ledger.standing:
         first = one.verdict.said.partition(". ")[0].rstrip(".")
         return f"Misread: {changes}. {first}."
-    return f"Taken as the start: {changes}" if isinstance(one.verdict, Accepted) else f"Nothing has happened: {changes}"
+    return (
+        f"Taken as the start: {changes}"
+        if isinstance(one.verdict, Accepted)
+        else f"Nothing has happened: {changes}"
+    )
 
 
 def _changes(misread: Iterable[Misread], seen: Observation, setup: Setup) -> list[str]:
@@ -155,7 +245,10 @@ def _change(one: Misread, places: Sequence[str]) -> str:
     if true.size != read.size:
         return f"the {read.colour} {pieces} {where} {verb} of size {true.size}"
     if true.pose != read.pose:
-        stands = {"upright": "stand" if many else "stands", "lying": "lie on a side" if many else "lies on a side"}
+        stands = {
+            "upright": "stand" if many else "stands",
+            "lying": "lie on a side" if many else "lies on a side",
+        }
         return f"the {read.colour} {pieces} {where} {stands[true.pose]}"
     return f"the {read.colour} {pieces} {where} {'lie' if many else 'lies'} the other way round"
 

@@ -1,4 +1,6 @@
-"""A session for whoever cannot be told that the disk is full: it waits until there is room again."""
+"""A session for whoever cannot be told that the disk is full: it waits until there is room
+again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ T = TypeVar("T")
 
 
 class Refereed(Protocol):
-    """What a referee needs of a session: `Session`, which raises LogFailed, or `PatientSession`, which waits."""
+    """What a referee needs of a session: `Session`, which raises LogFailed, or `PatientSession`,
+    which waits.
+    """
 
     @property
     def ledger(self) -> Ledger: ...
@@ -28,15 +32,19 @@ class Refereed(Protocol):
 
     def records(self, after: int = 0, most: int | None = None) -> tuple[Record, ...]: ...
 
-    def append(self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None) -> Record | None: ...
+    def append(
+        self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
+    ) -> Record | None: ...
 
     def hear(self, said: Mapping[str, Any]) -> Record | None: ...
 
 
 class PatientSession:
-    """Writes as soon as the log can be written, and says so meanwhile; nothing is shown before it is on disk.
+    """Writes as soon as the log can be written, and says so meanwhile; nothing is shown before it
+    is on disk.
 
-    People who send a command are not made to wait: they use the session itself, and are refused as long as the log cannot be written.
+    People who send a command are not made to wait: they use the session itself, and are refused as
+    long as the log cannot be written.
     """
 
     def __init__(
@@ -47,7 +55,8 @@ class PatientSession:
         say: Callable[[str], object] = lambda _text: None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        """`say` is told once when the waiting begins and once when it ends; `pause(seconds)` waits between attempts.
+        """`say` is told once when the waiting begins and once when it ends; `pause(seconds)` waits
+        between attempts.
 
         Once `stopping` is set the next failure is raised.
         """
@@ -71,7 +80,9 @@ class PatientSession:
         """As `Session.records`."""
         return self._session.records(after, most)
 
-    def append(self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None) -> Record | None:
+    def append(
+        self, event: Event, frame_jpeg: bytes | None = None, after: int | None = None
+    ) -> Record | None:
         """As `Session.append`; raises LogFailed only while stopping."""
         return self._written(lambda: self._session.append(event, frame_jpeg, after))
 
@@ -91,9 +102,15 @@ class PatientSession:
             except LogFailed as error:
                 if self._stopping.is_set():
                     raise
-                self._live.tell("stopped", f"The log cannot be written ({error}). The game waits, and goes on as soon as it can.")
+                self._live.tell(
+                    "stopped",
+                    f"The log cannot be written ({error}). The game waits, and goes on as soon as"
+                    " it can.",
+                )
                 if not waiting:
-                    self._say(f"{error}; the game waits, and goes on as soon as the log can be written")
+                    self._say(
+                        f"{error}; the game waits, and goes on as soon as the log can be written"
+                    )
                 waiting = True
                 self._pause(RETRY_S)
             else:

@@ -1,7 +1,8 @@
 """What a table must have shown, by those that were seen before and after it.
 
-A piece that lies where it lay before lay there in between, too; what could not be read where a piece is read later was that piece; and what
-was read there as another piece, which came from nowhere, was read wrongly.
+A piece that lies where it lay before lay there in between, too; what could not be read where a
+piece is read later was that piece; and what was read there as another piece, which came from
+nowhere, was read wrongly.
 """
 
 from __future__ import annotations
@@ -19,47 +20,81 @@ from table.solids import Array
 UNREAD_MM = 15.0
 """What could not be read is told this near to the middle of the piece that it is."""
 IN_PLACE_MM = 10.0
-"""Two readings of one piece have their middles this near to each other, of whatever kind and however turned it was taken to be."""
+"""Two readings of one piece have their middles this near to each other, of whatever kind and
+however turned it was taken to be.
+"""
 TURNED_DEG = 30.0
-"""By less than this a piece is nudged; a reading of a piece that lies still is off by much more or by next to nothing."""
+"""By less than this a piece is nudged; a reading of a piece that lies still is off by much more or
+by next to nothing.
+"""
 COUNTER_MM = 3.0
 """A counter that is seen this near to where one was lies where it lay."""
 
 
 def made_out(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
-    """The table `seen` with what must have lain there by the tables `before` and after it; None where that changes nothing.
+    """The table `seen` with what must have lain there by the tables `before` and after it; None
+    where that changes nothing.
 
-    None, too, where a piece like one that is missing lies elsewhere, which is there neither before nor after: it may have been moved there
-    and back; and where something lies now, read badly or not at all, in the place of a piece that is gone: it may be back.
+    None, too, where a piece like one that is missing lies elsewhere, which is there neither before
+    nor after: it may have been moved there and back; and where something lies now, read badly or
+    not at all, in the place of a piece that is gone: it may be back.
     """
     as_read, seen = seen, _as_it_was(seen, before, now)
     stayed = [piece for piece in before.pieces if _there(piece, now)] if before is not None else []
     came = [piece for piece in now.pieces if before is None or not _there(piece, before)]
     missing = [piece for piece in stayed if not _there(piece, seen, _sure(piece))]
-    read = [one for one in seen.pieces if not any(_same(one, piece) or (_overlap(one, piece) and not _there(one, now)) for piece in missing)]
+    read = [
+        one
+        for one in seen.pieces
+        if not any(
+            _same(one, piece) or (_overlap(one, piece) and not _there(one, now))
+            for piece in missing
+        )
+    ]
     gone = [piece for piece in read if not _there(piece, now)]
     came_and_went = [piece for piece in gone if before is None or not _there(piece, before)]
     if any(_may_be(other, piece) for piece in missing for other in came_and_went):
         return None
-    if before is not None and any(not _there(piece, seen) and not _there(piece, now) and _something_at(piece, now) for piece in before.pieces):
+    if before is not None and any(
+        not _there(piece, seen) and not _there(piece, now) and _something_at(piece, now)
+        for piece in before.pieces
+    ):
         return None
-    unread = [piece for piece in came if not _there(piece, seen, _sure(piece)) and _something_at(piece, seen) and not _in_the_way(piece, read, gone)]
+    unread = [
+        piece
+        for piece in came
+        if not _there(piece, seen, _sure(piece))
+        and _something_at(piece, seen)
+        and not _in_the_way(piece, read, gone)
+    ]
     read = [one for one in read if not any(_overlap(one, piece) for piece in unread)]
     tiles, counters = _tiles(seen, before, now), _counters(seen, before, now)
     added = [*missing, *unread]
     if seen is as_read and not added and tiles == seen.tiles and not counters:
         return None
-    places = tuple(place for place in seen.unread_mm if not any(_near(place, piece) for piece in added))
+    places = tuple(
+        place for place in seen.unread_mm if not any(_near(place, piece) for piece in added)
+    )
     pieces = _standing([*read, *added], seen, before, now)
-    return replace(seen, pieces=pieces, unread_mm=places, tiles=tiles, counters=(*seen.counters, *counters))
+    return replace(
+        seen, pieces=pieces, unread_mm=places, tiles=tiles, counters=(*seen.counters, *counters)
+    )
 
 
-def without_strangers(seen: Observation, before: Observation | None, now: Observation) -> Observation | None:
-    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where there is no such thing.
+def without_strangers(
+    seen: Observation, before: Observation | None, now: Observation
+) -> Observation | None:
+    """The table `seen` without what came from nowhere and is gone `now`, read or not; None where
+    there is no such thing.
 
-    Of the first table nobody knows what came: there a piece is too many beside all others of its kind that lie there still.
+    Of the first table nobody knows what came: there a piece is too many beside all others of its
+    kind that lie there still.
     """
-    strange = [one for one in _strange(seen, before, now) if _from_nowhere(one, seen, before or now) and not _in_place(one, now.pieces)]
+    strange = [
+        one
+        for one in _strange(seen, before, now)
+        if _from_nowhere(one, seen, before or now) and not _in_place(one, now.pieces)
+    ]
     left = [one for one in seen.pieces if not any(one is stranger for stranger in strange)]
     places = seen.unread_mm
     if before is not None and all(_read_as(piece, seen) for piece in before.pieces):
@@ -71,18 +106,29 @@ def without_strangers(seen: Observation, before: Observation | None, now: Observ
 
 def _still_unread(place_mm: Array, now: Observation) -> bool:
     """Is it, or what is read there, seen now?"""
-    return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(_near(place_mm, piece) for piece in now.pieces)
+    return any(np.hypot(*(place_mm - other)) <= UNREAD_MM for other in now.unread_mm) or any(
+        _near(place_mm, piece) for piece in now.pieces
+    )
 
 
 def _as_it_was(seen: Observation, before: Observation | None, now: Observation) -> Observation:
-    """The table with what was read, however surely, as another kind than what lies there before or after, or turned otherwise than after."""
-    instead = {id(one): _read_wrongly(one, seen, before, now) for one in _strange(seen, before, now)}
+    """The table with what was read, however surely, as another kind than what lies there before or
+    after, or turned otherwise than after.
+    """
+    instead = {
+        id(one): _read_wrongly(one, seen, before, now) for one in _strange(seen, before, now)
+    }
     if not any(instead.values()):
         return seen
-    return replace(seen, pieces=_standing([instead.get(id(one)) or one for one in seen.pieces], seen, before, now))
+    return replace(
+        seen,
+        pieces=_standing([instead.get(id(one)) or one for one in seen.pieces], seen, before, now),
+    )
 
 
-def _read_wrongly(one: SeenPiece, seen: Observation, before: Observation | None, now: Observation) -> SeenPiece | None:
+def _read_wrongly(
+    one: SeenPiece, seen: Observation, before: Observation | None, now: Observation
+) -> SeenPiece | None:
     """What the strange piece `one` must have been, if that is seen before or after."""
     from_nowhere = before is None or _from_nowhere(one, seen, before)
     later = [piece for piece in _in_place(one, now.pieces) if not _read_as(piece, seen)]
@@ -90,7 +136,9 @@ def _read_wrongly(one: SeenPiece, seen: Observation, before: Observation | None,
         if _kind(piece) == _kind(one):
             wrongly = piece.pose != one.pose or abs(one.away_from(piece)[2]) > TURNED_DEG
         else:
-            wrongly = _count(piece, seen) < _count(piece, now) and (from_nowhere or not moved(one, piece))
+            wrongly = _count(piece, seen) < _count(piece, now) and (
+                from_nowhere or not moved(one, piece)
+            )
         if wrongly:
             return piece
     if later or before is None or not from_nowhere:
@@ -101,17 +149,29 @@ def _read_wrongly(one: SeenPiece, seen: Observation, before: Observation | None,
 
 def _strange(seen: Observation, before: Observation | None, now: Observation) -> list[SeenPiece]:
     """What is seen so neither before nor after."""
-    return [one for one in seen.pieces if not _read_as(one, now) and not (before is not None and _read_as(one, before))]
+    return [
+        one
+        for one in seen.pieces
+        if not _read_as(one, now) and not (before is not None and _read_as(one, before))
+    ]
 
 
 def _from_nowhere(one: SeenPiece, seen: Observation, before: Observation) -> bool:
     """Does every piece of its kind lie where it lay, or are there more of them than there were?"""
-    return _count(one, seen) > _count(one, before) or all(_read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one))
+    return _count(one, seen) > _count(one, before) or all(
+        _read_as(piece, seen) for piece in before.pieces if _kind(piece) == _kind(one)
+    )
 
 
 def _in_place(one: SeenPiece, pieces: Iterable[SeenPiece]) -> list[SeenPiece]:
-    """Those that it may be another reading of: from base to tip, whichever is which, their middles are near to each other."""
-    return [piece for piece in pieces if np.hypot(*(piece.base_mm + piece.tip_mm - one.base_mm - one.tip_mm)) / 2 <= IN_PLACE_MM]
+    """Those that it may be another reading of: from base to tip, whichever is which, their middles
+    are near to each other.
+    """
+    return [
+        piece
+        for piece in pieces
+        if np.hypot(*(piece.base_mm + piece.tip_mm - one.base_mm - one.tip_mm)) / 2 <= IN_PLACE_MM
+    ]
 
 
 def _kind(piece: SeenPiece) -> tuple[str, str]:
@@ -130,16 +190,24 @@ def _read_as(piece: SeenPiece, seen: Observation) -> bool:
 
 def _something_at(piece: SeenPiece, seen: Observation) -> bool:
     """Lay something there that could not be read, or not for sure?"""
-    return any(_near(place, piece) for place in seen.unread_mm) or any(_overlap(one, piece) for one in seen.pieces if not _sure(one))
+    return any(_near(place, piece) for place in seen.unread_mm) or any(
+        _overlap(one, piece) for one in seen.pieces if not _sure(one)
+    )
 
 
 def _in_the_way(piece: SeenPiece, read: Iterable[SeenPiece], gone: Iterable[SeenPiece]) -> bool:
     """Does another piece lie there for sure, or may the piece lie elsewhere yet?"""
-    return any(_sure(one) and _overlap(one, piece) for one in read) or any(_may_be(one, piece) and not _overlap(one, piece) for one in gone)
+    return any(_sure(one) and _overlap(one, piece) for one in read) or any(
+        _may_be(one, piece) and not _overlap(one, piece) for one in gone
+    )
 
 
-def with_one_more(seen: Observation, before: Observation | None, now: Observation) -> list[Observation]:
-    """The table `seen` with one of the pieces that came since `before`, and is there `now`; where it is gone from by now it was gone then."""
+def with_one_more(
+    seen: Observation, before: Observation | None, now: Observation
+) -> list[Observation]:
+    """The table `seen` with one of the pieces that came since `before`, and is there `now`; where
+    it is gone from by now it was gone then.
+    """
     tables = []
     for piece in now.pieces:
         if _there(piece, seen) or (before is not None and _there(piece, before)):
@@ -147,7 +215,9 @@ def with_one_more(seen: Observation, before: Observation | None, now: Observatio
         was = [one for one in seen.pieces if _kind(one) == _kind(piece) and not _there(one, now)]
         left = [one for one in seen.pieces if one not in was[:1] and not _overlap(one, piece)]
         places = tuple(place for place in seen.unread_mm if not _near(place, piece))
-        tables.append(replace(seen, pieces=_standing([*left, piece], seen, before, now), unread_mm=places))
+        tables.append(
+            replace(seen, pieces=_standing([*left, piece], seen, before, now), unread_mm=places)
+        )
     return tables
 
 
@@ -177,13 +247,26 @@ def _near(place_mm: Array, piece: SeenPiece) -> bool:
 
 
 def _standing(pieces: list[SeenPiece], *tables: Observation | None) -> tuple[SeenPiece, ...]:
-    """The pieces of several tables in one: each on what it stood on there, if that is among them."""
-    under = {id(piece): table.pieces[piece.on] for table in tables if table is not None for piece in table.pieces if piece.on is not None}
+    """The pieces of several tables in one: each on what it stood on there, if that is among
+    them.
+    """
+    under = {
+        id(piece): table.pieces[piece.on]
+        for table in tables
+        if table is not None
+        for piece in table.pieces
+        if piece.on is not None
+    }
     index = {id(piece): k for k, piece in enumerate(pieces)}
-    return tuple(replace(piece, on=index.get(id(under[id(piece)]))) if id(piece) in under else piece for piece in pieces)
+    return tuple(
+        replace(piece, on=index.get(id(under[id(piece)]))) if id(piece) in under else piece
+        for piece in pieces
+    )
 
 
-def _tiles(seen: Observation, before: Observation | None, now: Observation) -> dict[str, bool] | None:
+def _tiles(
+    seen: Observation, before: Observation | None, now: Observation
+) -> dict[str, bool] | None:
     """What lay on the board before and after lay there in between."""
     if before is None or seen.tiles is None or before.tiles is None or now.tiles is None:
         return seen.tiles
@@ -195,8 +278,14 @@ def _counters(seen: Observation, before: Observation | None, now: Observation) -
     """Counters that lay there before and after, and were not seen."""
     if before is None:
         return []
-    return [one for one in before.counters if _lies(one, now.counters) and not _lies(one, seen.counters)]
+    return [
+        one for one in before.counters if _lies(one, now.counters) and not _lies(one, seen.counters)
+    ]
 
 
 def _lies(counter: SeenCounter, among: tuple[SeenCounter, ...]) -> bool:
-    return any(one.colour == counter.colour and np.hypot(one.x_mm - counter.x_mm, one.y_mm - counter.y_mm) <= COUNTER_MM for one in among)
+    return any(
+        one.colour == counter.colour
+        and np.hypot(one.x_mm - counter.x_mm, one.y_mm - counter.y_mm) <= COUNTER_MM
+        for one in among
+    )

@@ -1,6 +1,8 @@
-"""What does not come through the lens, recorded beside the pictures: `inputs.jsonl`, one JSON object a line.
+"""What does not come through the lens, recorded beside the pictures: `inputs.jsonl`, one JSON
+object a line.
 
-`{"t_ms": 5200, "player": "red", "die": 5}`: the camera's clock, and what the game's `hear` understands.
+`{"t_ms": 5200, "player": "red", "die": 5}`: the camera's clock, and what the game's `hear`
+understands.
 """
 
 from __future__ import annotations
@@ -22,13 +24,19 @@ class Input(NamedTuple):
 
 
 def read_inputs(path: Path) -> tuple[Input, ...]:
-    """The lines of a file, by time, those of one time as they stand; raises InputError with the line of the first mistake."""
-    inputs = [_input(said, where) for where, said in read_json_lines(path, "one JSON object a line")]
+    """The lines of a file, by time, those of one time as they stand; raises InputError with the
+    line of the first mistake.
+    """
+    inputs = [
+        _input(said, where) for where, said in read_json_lines(path, "one JSON object a line")
+    ]
     return tuple(sorted(inputs, key=lambda heard: heard.at_ms))
 
 
 def _input(said: Any, where: str) -> Input:
     if not isinstance(said, dict) or "t_ms" not in said:
-        raise InputError(f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}")
+        raise InputError(
+            f"{where}: expected a JSON object with its time as t_ms, got {shown(said)}"
+        )
     check_unicode(said, where)
     return Input(convert(said.pop("t_ms"), int, where, "t_ms"), said, where)

@@ -1,4 +1,6 @@
-"""What every referee of a session is made from: the first one, and each that takes the place of one that failed."""
+"""What every referee of a session is made from: the first one, and each that takes the place of one
+that failed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def _nobody_looks(_setup: Setup) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RefereeMaker:
-    """One camera and one session.  `watch` sees whether the table is where it was; `reads_dice` says whether a die in its corner is read."""
+    """One camera and one session.  `watch` sees whether the table is where it was; `reads_dice`
+    says whether a die in its corner is read.
+    """
 
     camera: CameraPort
     session: Refereed
@@ -36,7 +40,9 @@ class RefereeMaker:
     watch: Callable[[Setup], TableWatch | None] = _nobody_looks
     reads_dice: bool = True
 
-    def referee(self, setup: Setup, reference: Frame | None, inputs: Sequence[Input] = ()) -> Referee:
+    def referee(
+        self, setup: Setup, reference: Frame | None, inputs: Sequence[Input] = ()
+    ) -> Referee:
         """One that remembers nothing; `reference` and `inputs` as in `Referee`."""
         return Referee(
             self.camera,
@@ -52,7 +58,9 @@ class RefereeMaker:
         )
 
     def renew(self, before: Referee, said: str) -> Referee:
-        """One in place of another that failed, as the log tells too; the sentence says why.  Raises LogFailed."""
+        """One in place of another that failed, as the log tells too; the sentence says why.  Raises
+        LogFailed.
+        """
         if not self.session.ledger.ended:
             event = reopening(before.setup, self.camera.name, datetime.now(UTC), said)
             self.session.append(event, kept_jpeg(before.reference) if before.reference else None)

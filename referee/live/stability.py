@@ -1,4 +1,6 @@
-"""When has the table come to rest?  Counted on the frames' own clock, which never goes back (`Frame.at_ms`)."""
+"""When has the table come to rest?  Counted on the frames' own clock, which never goes back
+(`Frame.at_ms`).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,14 @@ from table.solids import Array
 
 HOLD_MS = 500
 EARLY = 0.04
-"""A camera's pictures come now and then too early by about this share of the hold; nobody waits for another one because of that."""
+"""A camera's pictures come now and then too early by about this share of the hold; nobody waits for
+another one because of that.
+"""
 STILL_DEG = 3.0
 DOUBT = 3.0
-"""Readings may differ by this many standard deviations of their difference and still be the same place."""
+"""Readings may differ by this many standard deviations of their difference and still be the same
+place.
+"""
 
 HAND_STILL_MS = 4000
 """What looks like a hand and has not moved for so long may be something of the table."""
@@ -29,21 +35,27 @@ Thing = TypeVar("Thing")
 
 
 def agree(a: Observation, b: Observation) -> bool:
-    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or what their covariances doubt?
+    """Do two observations show the same pieces in the same places, within 1 mm and 3 degrees or
+    what their covariances doubt?
 
-    Pieces are the same when colour, size, pose and what they stand on are; those off the board are nobody's throw and
-    may move.  Counters and dice are compared like pieces, and tiles by their places.
+    Pieces are the same when colour, size, pose and what they stand on are; those off the board are
+    nobody's throw and may move.  Counters and dice are compared like pieces, and tiles by their
+    places.
     """
     return _agree(a, b, _same_place)
 
 
-def _agree(a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]) -> bool:
+def _agree(
+    a: Observation, b: Observation, same_place: Callable[[SeenPiece, SeenPiece], bool]
+) -> bool:
     if read_once(a, b):
         return True
     if a.tiles != b.tiles:
         return False
     ours, theirs = _by_kind(a), _by_kind(b)
-    if {kind: len(pieces) for kind, pieces in ours.items()} != {kind: len(pieces) for kind, pieces in theirs.items()}:
+    if {kind: len(pieces) for kind, pieces in ours.items()} != {
+        kind: len(pieces) for kind, pieces in theirs.items()
+    }:
         return False
     if len(a.counters) != len(b.counters) or not _pair_up(a.counters, b.counters, _same_counter):
         return False
@@ -56,19 +68,28 @@ def _agree(a: Observation, b: Observation, same_place: Callable[[SeenPiece, Seen
 def unchanged(judged: Observation, settled: Observation) -> bool:
     """Is it the same table, with as many pieces of each colour beside it?  A throw may end there.
 
-    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is news.
+    A piece that was in doubt when it was judged, and is read well elsewhere within that doubt, is
+    news.
     """
-    outside, was_outside = (Counter(piece.colour for piece in table.off_board) for table in (settled, judged))
+    outside, was_outside = (
+        Counter(piece.colour for piece in table.off_board) for table in (settled, judged)
+    )
     return _agree(judged, settled, _still_there) and outside == was_outside
 
 
 def read_once(a: Observation, b: Observation) -> bool:
-    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten times a second."""
-    return all(getattr(a, what) is getattr(b, what) for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice"))
+    """Is it one reading, told again because the picture has not changed?  Nobody judges that ten
+    times a second.
+    """
+    return all(
+        getattr(a, what) is getattr(b, what)
+        for what in ("pieces", "off_board", "counters", "unread_mm", "tiles", "dice")
+    )
 
 
 class Settle:
-    """Feed it every frame in order; it answers with an observation when nothing has moved for `hold_ms`.
+    """Feed it every frame in order; it answers with an observation when nothing has moved for
+    `hold_ms`.
 
     Every frame of the hold is compared with its first, so that a slow creep is a movement too.
     """
@@ -89,7 +110,8 @@ class Settle:
     def push(self, seen: Observation) -> Observation | None:
         """`seen` if the table has been at rest for `hold_ms` up to it, otherwise None.
 
-        A hand over the board, a picture that changes, a piece that moved, came or went, and a clock that goes back all begin a new hold.
+        A hand over the board, a picture that changes, a piece that moved, came or went, and a clock
+        that goes back all begin a new hold.
         """
         if seen.hand or seen.moving:
             self.disturb()
@@ -105,11 +127,17 @@ class Settle:
         return seen
 
     def lies_still(self, seen: Observation) -> bool:
-        """Has what looks like a hand over the board not moved for HAND_STILL_MS?  Ask it of every frame.
+        """Has what looks like a hand over the board not moved for HAND_STILL_MS?  Ask it of every
+        frame.
 
-        Nothing has moved where the eyes tell one reading again, because the picture has not changed.
+        Nothing has moved where the eyes tell one reading again, because the picture has not
+        changed.
         """
-        still = self._hand is not None and self._hand.pieces is seen.pieces and self._hand.at_ms <= seen.at_ms
+        still = (
+            self._hand is not None
+            and self._hand.pieces is seen.pieces
+            and self._hand.at_ms <= seen.at_ms
+        )
         if not seen.hand or seen.moving:
             self._hand = None
         elif not still:
@@ -129,9 +157,13 @@ def _by_kind(seen: Observation) -> dict[tuple[str, ...], list[SeenPiece]]:
     return kinds
 
 
-def _pair_up(ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thing, Thing], bool]) -> bool:
+def _pair_up(
+    ours: Sequence[Thing], theirs: Sequence[Thing], same: Callable[[Thing, Thing], bool]
+) -> bool:
     """Can every one be given one of the other list, as long, that is in the same place?"""
-    apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(len(ours), len(theirs))
+    apart = np.array([[not same(a, b) for b in theirs] for a in ours], float).reshape(
+        len(ours), len(theirs)
+    )
     rows, columns = linear_sum_assignment(apart)
     return not apart[rows, columns].any()
 
@@ -159,4 +191,6 @@ def _same_counter(a: SeenCounter, b: SeenCounter) -> bool:
 
 
 def _same_middle(a: SeenCounter | SeenDie, b: SeenCounter | SeenDie) -> bool:
-    return math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) <= max(STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm))
+    return math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) <= max(
+        STILL_MM, DOUBT * math.hypot(a.sigma_mm, b.sigma_mm)
+    )

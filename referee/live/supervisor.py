@@ -23,7 +23,9 @@ MOST_FAILURES, WITHIN_S = 3, 60.0
 """A referee that fails so often within so many seconds is halted."""
 
 Renew = Callable[[Referee, str], Referee]
-"""Makes a referee that remembers nothing, in place of one that failed; the sentence says why (`RefereeMaker.renew`)."""
+"""Makes a referee that remembers nothing, in place of one that failed; the sentence says why
+(`RefereeMaker.renew`).
+"""
 
 
 class Halted(InputError):  # noqa: N818 - told to people in one line, like all that ends a command
@@ -31,7 +33,8 @@ class Halted(InputError):  # noqa: N818 - told to people in one line, like all t
 
 
 class Supervisor:
-    """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own; everything else from any thread.
+    """Runs a referee, and another one in its place when it fails.  `run` in a thread of its own;
+    everything else from any thread.
 
     What pages and lamps need of a referee they ask here: it answers for whichever is at work.
     """
@@ -46,7 +49,9 @@ class Supervisor:
         say: Callable[[str], object] = lambda _text: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`live` and `stopping` are the referees'; `say` is told of each failure in a line; `clock` in seconds, never going back."""
+        """`live` and `stopping` are the referees'; `say` is told of each failure in a line; `clock`
+        in seconds, never going back.
+        """
         self._referee, self._renew, self._session = referee, renew, session
         self._live, self._stopping, self._say, self._clock = live, stopping, say, clock
         self._failed_s: list[float] = []
@@ -92,7 +97,8 @@ class Supervisor:
     def run(self) -> None:
         """Referee until the camera or the session ends, or `stop`.
 
-        Raises in one line what ends it earlier: CannotGoOn (pictures or inputs that cannot be used), LogFailed, or Halted.
+        Raises in one line what ends it earlier: CannotGoOn (pictures or inputs that cannot be
+        used), LogFailed, or Halted.
         """
         while True:
             try:
@@ -109,15 +115,29 @@ class Supervisor:
 
     def _begin_again(self, error: Exception) -> None:
         now_s = self._clock()
-        self._failed_s = [*(failed_s for failed_s in self._failed_s if now_s - failed_s < WITHIN_S), now_s]
+        self._failed_s = [
+            *(failed_s for failed_s in self._failed_s if now_s - failed_s < WITHIN_S),
+            now_s,
+        ]
         said = said_of(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         if len(self._failed_s) >= MOST_FAILURES:
-            halted = f"The referee failed {MOST_FAILURES} times within a minute ({said}) and was halted. Everything that was ruled is in the log."
+            halted = (
+                f"The referee failed {MOST_FAILURES} times within a minute ({said}) and was halted."
+                " Everything that was ruled is in the log."
+            )
             self._live.tell("ended", halted)
-            raise Halted(f"{halted} Start Rinkside again with --resume {self._session.id}") from error
-        self._say(f"the referee failed ({said}, {Path(place.filename).name}:{place.lineno}) and begins again from the log")
-        trouble = f"The referee failed ({said}) and began again from the log. Look whether the table is as it is recorded."
+            raise Halted(
+                f"{halted} Start Rinkside again with --resume {self._session.id}"
+            ) from error
+        self._say(
+            f"the referee failed ({said}, {Path(place.filename).name}:{place.lineno}) and begins"
+            " again from the log"
+        )
+        trouble = (
+            f"The referee failed ({said}) and began again from the log. Look whether the table is"
+            " as it is recorded."
+        )
         self._live.tell("stopped", "The referee failed and begins again from the log.")
         self._live.fail(trouble)
         try:

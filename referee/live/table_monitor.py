@@ -1,4 +1,6 @@
-"""Whether cards, board and camera are where `table.json` says, all through a game; and the table measured anew when people want it."""
+"""Whether cards, board and camera are where `table.json` says, all through a game; and the table
+measured anew when people want it.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,11 @@ class Redo(Protocol):
 
 
 class TableWatch:
-    """Looks whenever the camera's place had to be found anew, for then it has moved, or a card has, or one was covered.
+    """Looks whenever the camera's place had to be found anew, for then it has moved, or a card has,
+    or one was covered.
 
-    `setup` is the table as it is to be read now.  What people wish is done at the next table at rest.  `look` belongs to one thread; everything
-    else is safe from any.
+    `setup` is the table as it is to be read now.  What people wish is done at the next table at
+    rest.  `look` belongs to one thread; everything else is safe from any.
     """
 
     def __init__(self, setup: Setup, path: Path, check: Check, redo: Redo) -> None:
@@ -63,7 +66,9 @@ class TableWatch:
 
     @property
     def holds(self) -> bool:
-        """Does something lie elsewhere that people have not taken as it is?  Lengths cannot be trusted then."""
+        """Does something lie elsewhere that people have not taken as it is?  Lengths cannot be
+        trusted then.
+        """
         return bool(_things(self._last) - self._accepted)
 
     @property
@@ -71,12 +76,21 @@ class TableWatch:
         """What is not where it was, and what that means, in sentences."""
         elsewhere = tuple(map(_sentence, self._last.elsewhere))
         meaning = (HOLDS if self.holds else PLAYED_ON,) if elsewhere else ()
-        camera = (*map(_sentence, replace(self._last, cards_mm={}, board_mm=None, reason="").said), HARMLESS) if self._last.camera_mm else ()
+        camera = (
+            (
+                *map(_sentence, replace(self._last, cards_mm={}, board_mm=None, reason="").said),
+                HARMLESS,
+            )
+            if self._last.camera_mm
+            else ()
+        )
         soon = (SOON,) if self._wish == "redo" else ()
         return (*elsewhere, *meaning, *camera, *((self._refusal,) if self._refusal else ()), *soon)
 
     def look(self, image: Image, seen: Observation | Unusable) -> TableChecked | None:
-        """The fact that follows from a table at rest, or from one that cannot be read: something lies elsewhere, or no longer; or a wish was done."""
+        """The fact that follows from a table at rest, or from one that cannot be read: something
+        lies elsewhere, or no longer; or a wish was done.
+        """
         with self._lock:
             wish, self._wish = self._wish, None
         place = seen.camera if isinstance(seen, Observation) else seen.reason
@@ -109,7 +123,9 @@ class TableWatch:
         return TableChecked(said=" ".join(self.said), decided_by=DECIDED_BY)
 
     def _measure_anew(self, image: Image) -> TableChecked | None:
-        """Cards and board measured anew; where nothing lies elsewhere, the camera's place alone is taken for the usual one."""
+        """Cards and board measured anew; where nothing lies elsewhere, the camera's place alone is
+        taken for the usual one.
+        """
         if not self._last.elsewhere:
             self._base = self._last.camera
             self._last = replace(self._last, camera_mm=None)
@@ -123,7 +139,10 @@ class TableWatch:
             return None
         self.setup, self._base = setup, moved.camera
         self._last, self._accepted, self._refusal = Checked(camera=moved.camera), frozenset(), ""
-        changed = ", and ".join(moved.elsewhere) or "nothing lies farther from where it was than can be told"
+        changed = (
+            ", and ".join(moved.elsewhere)
+            or "nothing lies farther from where it was than can be told"
+        )
         said = f"The table was measured anew: {changed}. It is read by the new places from here on."
         return TableChecked(said=said, table=table_document(setup), decided_by=DECIDED_BY)
 
@@ -136,7 +155,11 @@ def _things(checked: Checked) -> frozenset[int | str]:
 def _with_covered(before: Checked, now: Checked) -> Checked:
     """What is not where it was: a card that is covered now is taken to lie as it lay."""
     shown = now.camera.fiducials_seen if now.camera else ()
-    covered = {card: by_mm for card, by_mm in before.cards_mm.items() if card not in now.cards_mm and card not in shown}
+    covered = {
+        card: by_mm
+        for card, by_mm in before.cards_mm.items()
+        if card not in now.cards_mm and card not in shown
+    }
     return replace(now, cards_mm=now.cards_mm | covered)
 
 

@@ -1,4 +1,6 @@
-"""What a caller says of a verdict: short, to be heard across a table; and which sound goes with it."""
+"""What a caller says of a verdict: short, to be heard across a table; and which sound goes with
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,36 @@ LONGEST = 110
 """Characters that are said in some six seconds."""
 CUT = 45
 """A sentence longer than this ends where its explanation begins."""
-SAID_BY_HAND = {"corrected": "The ruling is corrected.", "undone": "That is taken back.", "declared": "It is noted."}
+SAID_BY_HAND = {
+    "corrected": "The ruling is corrected.",
+    "undone": "That is taken back.",
+    "declared": "It is noted.",
+}
 HITS = ("storm.attack", "zamboni.hit")
 SINKS = ("icefloe.removed", "icefloe.removed_empty")
-BY_VERDICT: dict[str, Sound] = {"refused": "refused", "ambiguous": "ask", "cannot_see": "doubt", "out_of_sync": "doubt"}
+BY_VERDICT: dict[str, Sound] = {
+    "refused": "refused",
+    "ambiguous": "ask",
+    "cannot_see": "doubt",
+    "out_of_sync": "doubt",
+}
 
 
 def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
-    """The words for a verdict's sentences; `kind` as in a view's verdicts (`ruled`, `asked`, `corrected` ...).
+    """The words for a verdict's sentences; `kind` as in a view's verdicts (`ruled`, `asked`,
+    `corrected` ...).
 
-    The first sentence without its explanation, then as many more as are short enough, and always the last: whose turn it is.  In another
-    language `mm` are its millimetres, and `to` stands between the ends of a line.
+    The first sentence without its explanation, then as many more as are short enough, and always
+    the last: whose turn it is.  In another language `mm` are its millimetres, and `to` stands
+    between the ends of a line.
     """
     if kind in SAID_BY_HAND:
         return SAID_BY_HAND[kind]
     first, *rest = [_spoken(sentence, mm, to) for sentence in re.split(r"(?<=[.!?]) ", said)]
     if len(first) > CUT:
-        first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + ("?" if first.endswith("?") else ".")
+        first = re.split(r"[:;] |, which |, its ", first)[0].rstrip(".!?") + (
+            "?" if first.endswith("?") else "."
+        )
     if kind == "noted" or not rest:
         return first
     *middle, last = rest
@@ -41,7 +56,9 @@ def call(kind: str, said: str, mm: str = "millimetres", to: str = "to") -> str:
 
 
 def sound(verdict: str, code: str, state: Mapping[str, Any]) -> Sound:
-    """The sound of a verdict; `state` is the document of the state after it, `verdict` as in a view's verdicts."""
+    """The sound of a verdict; `state` is the document of the state after it, `verdict` as in a
+    view's verdicts.
+    """
     if verdict in BY_VERDICT:
         return BY_VERDICT[verdict]
     if state.get("outcome"):

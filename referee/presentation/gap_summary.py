@@ -7,7 +7,9 @@ from table.measured_text import with_margin
 
 
 def sentence(measured: Measurement) -> str:
-    """Who leads and with how many points if the end stopped now; or that it is too close to call, and what to do."""
+    """Who leads and with how many points if the end stopped now; or that it is too close to call,
+    and what to do.
+    """
     if measured.leading is None:
         return "No projectile lies in the play area."
     points = f"{measured.points} point{'s' if measured.points != 1 else ''}"
@@ -20,8 +22,16 @@ def sentence(measured: Measurement) -> str:
     listed = [_difference(measured, *pair) for pair in measured.pairs[:3]]
     if len(measured.pairs) > 3:
         listed.append(f"and {len(measured.pairs) - 3} more pairs")
-    what_to_do = " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)." if listed else " Look whose it is."
-    return f"{said}: {'; '.join(listed)}.".replace(": .", ".") + " ".join(["", *measured.doubts]) + what_to_do
+    what_to_do = (
+        " Measure them with a calliper, or agree who is nearer (ruling ice_boule.2)."
+        if listed
+        else " Look whose it is."
+    )
+    return (
+        f"{said}: {'; '.join(listed)}.".replace(": .", ".")
+        + " ".join(["", *measured.doubts])
+        + what_to_do
+    )
 
 
 def _difference(measured: Measurement, i: int, j: int) -> str:
@@ -29,4 +39,7 @@ def _difference(measured: Measurement, i: int, j: int) -> str:
     names = f"#{i + 1} {a.piece.colour} and #{j + 1} {b.piece.colour}"
     if a.on_target or b.on_target:
         return names
-    return f"{names} differ by {with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target))} mm"
+    return (
+        f"{names} differ by"
+        f" {with_margin(b.mm - a.mm, difference_sigma_mm(a, b, measured.target))} mm"
+    )

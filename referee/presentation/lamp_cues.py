@@ -1,6 +1,8 @@
-"""What lamps should tell: a pure function of the session's ledger, its latest record and what the referee does now.
+"""What lamps should tell: a pure function of the session's ledger, its latest record and what the
+referee does now.
 
-`document` is everywhere the engine's document of the ledger's state, for whoever has it already: it takes longer to make than all else here.
+`document` is everywhere the engine's document of the ledger's state, for whoever has it already: it
+takes longer to make than all else here.
 """
 
 from __future__ import annotations
@@ -55,16 +57,30 @@ _LASTING: dict[Status, Signal] = {
 """Doings of the referee that are shown for as long as they last, whatever was ruled before."""
 
 
-def scene_of(ledger: Ledger, status: Status, news: Record | None, board: Board, document: Document | None = None) -> Scene:
-    """What to show now; `news` is a record that has come since anything else was shown, None where there is none."""
+def scene_of(
+    ledger: Ledger,
+    status: Status,
+    news: Record | None,
+    board: Board,
+    document: Document | None = None,
+) -> Scene:
+    """What to show now; `news` is a record that has come since anything else was shown, None where
+    there is none.
+    """
     document = document or ledger.engine.state_document(ledger.state)
     if (signal := _LASTING.get(status)) and news is None:
         return Scene(signal, ledger.players, leader=_leader(document, ledger.players))
-    return scene_of_record(ledger, news, board, document) if news else standing(ledger, board, document)
+    return (
+        scene_of_record(ledger, news, board, document)
+        if news
+        else standing(ledger, board, document)
+    )
 
 
 def standing(ledger: Ledger, board: Board | None, document: Document | None = None) -> Scene:
-    """What a session shows for as long as nothing happens: the end, a pause, an open question, or whose turn it is."""
+    """What a session shows for as long as nothing happens: the end, a pause, an open question, or
+    whose turn it is.
+    """
     if ledger.ended:
         return DARK
     players = ledger.players
@@ -77,10 +93,14 @@ def standing(ledger: Ledger, board: Board | None, document: Document | None = No
     if ledger.outcome is not None:
         return Scene("over", players, of=ledger.winners)
     turn = document.get("next") or document.get("to_move") or document.get("attacker")
-    return Scene("turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board))
+    return Scene(
+        "turn", players, of=(turn,) if turn else (), leader=leader, marks=marks(document, board)
+    )
 
 
-def scene_of_record(ledger: Ledger, record: Record, board: Board, document: Document | None = None) -> Scene:
+def scene_of_record(
+    ledger: Ledger, record: Record, board: Board, document: Document | None = None
+) -> Scene:
     """What a record shows when it has just come; `ledger` is the session after it."""
     then = standing(ledger, board, document)
     match event := record.event:
@@ -88,7 +108,16 @@ def scene_of_record(ledger: Ledger, record: Record, board: Board, document: Docu
             return _ruled(event, then, record.seq)
         case Answered() | Corrected() | Undone() | Declared() | Upheld() | Resigned():
             return Scene("accepted", then.players, leader=then.leader, then=then, news=record.seq)
-        case Asked() | Noted() | Appealed() | Paused() | Resumed() | TableChecked() | SeatTaken() | SeatFreed():
+        case (
+            Asked()
+            | Noted()
+            | Appealed()
+            | Paused()
+            | Resumed()
+            | TableChecked()
+            | SeatTaken()
+            | SeatFreed()
+        ):
             return then
         case SessionStarted() | Reopened() | GameStarted() | SessionEnded():
             return then
@@ -111,12 +140,19 @@ def _ruled(event: Ruled, then: Scene, seq: int) -> Scene:
             assert_never(event.verdict)
 
 
-def _question(asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]) -> Scene:
+def _question(
+    asked: Asked, players: tuple[str, ...], leader: str | None, marked: tuple[Mark, ...]
+) -> Scene:
     """A question of what is too close shows between whom it is, or where; any other one asks."""
     if not asked.code.endswith("too_close"):
         return Scene("asking", players, leader=leader, marks=marked)
     close = {name.partition(" ")[0] for name in in_question(asked)}
-    return Scene("too close", players, of=tuple(player for player in players if player in close) or players, marks=marked)
+    return Scene(
+        "too close",
+        players,
+        of=tuple(player for player in players if player in close) or players,
+        marks=marked,
+    )
 
 
 def _leader(document: Document, players: tuple[str, ...]) -> str | None:
@@ -125,16 +161,26 @@ def _leader(document: Document, players: tuple[str, ...]) -> str | None:
 
 
 def marks(document: Document, board: Board | None) -> tuple[Mark, ...]:
-    """What a state points at on this board (None: not known): lines of fire, the space that a Zamboni is to leave, tiles about to sink."""
+    """What a state points at on this board (None: not known): lines of fire, the space that a
+    Zamboni is to leave, tiles about to sink.
+    """
     match board:
         case Chessboard():
             lines = [shot["squares"] for shot in document.get("shots", ())]
             return tuple(_line(squares, board) for squares in lines if len(squares) > 1)
         case Coasters():
             mover = document.get("zambonis", {}).get(document.get("to_move"))
-            return (Mark("spot", (place_mm(mover["space"], board),)),) if mover and document.get("phase") == "move" else ()
+            return (
+                (Mark("spot", (place_mm(mover["space"], board),)),)
+                if mover and document.get("phase") == "move"
+                else ()
+            )
         case Tiles():
-            heavy = [place for place, floe in document.get("board", {}).items() if floe["weight"] >= HEAVIEST or floe["tile"] == document.get("tile")]
+            heavy = [
+                place
+                for place, floe in document.get("board", {}).items()
+                if floe["weight"] >= HEAVIEST or floe["tile"] == document.get("tile")
+            ]
             return tuple(Mark("spot", (place_mm(place, board),)) for place in heavy)
         case _:
             return ()
@@ -145,7 +191,9 @@ def _line(squares: list[str], board: Chessboard) -> Mark:
 
 
 def place_mm(name: str, board: Chessboard | Coasters | Tiles) -> tuple[float, float]:
-    """The middle of a place called by its file and its row from the near side, `b4`, in the table frame; raises InvalidNotation."""
+    """The middle of a place called by its file and its row from the near side, `b4`, in the table
+    frame; raises InvalidNotation.
+    """
     if not (found := re.fullmatch(r"([a-z])(\d{1,2})", name)):
         raise InvalidNotation(f"expected a place such as b4, got {name!r}")
     side_mm = board.square_mm if isinstance(board, Chessboard) else board.cell_mm

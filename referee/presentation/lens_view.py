@@ -12,5 +12,7 @@ from vision.geometry.camera_model import project
 
 
 def through_lens(setup: Setup, camera: Camera) -> Callable[[Array], Array]:
-    """Gives the pixels (n, 2) of table points (n, 3) in mm, in the full-size picture of the camera where it was then."""
+    """Gives the pixels (n, 2) of table points (n, 3) in mm, in the full-size picture of the camera
+    where it was then.
+    """
     return partial(project, camera=camera, lens=setup.camera)

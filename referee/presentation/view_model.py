@@ -9,38 +9,57 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "game": "ice_boule", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
      "names": {"blue": "Anna"},           # people's, by colour, where they were told
      "camera": "simulated:...", "simulated": True,
-     "phase": "playing",                  # playing | asking | paused | over (this game) | ended (the session)
-     "next": "blue",                      # whose throw or turn it is, None when nobody's (state["turn"] may say more)
+     "phase": "playing",                  # playing | asking | paused | over (this game) | ended
+     (the session)
+     "next": "blue",                      # whose throw or turn it is, None when nobody's
+     (state["turn"] may say more)
      "scores": {"blue": 3, "yellow": 0},  # points of this game by player
-     "ends": [{"winner": "blue", "points": 3}],   # ends of this game that are over, winner None for a tied or void one
+     "ends": [{"winner": "blue", "points": 3}],   # ends of this game that are over, winner None for
+     a tied or void one
      "outcome": None,                     # a sentence when the game is over
      "resigned": ["red"],                 # who gave this game up
-     "hidden": {"red": 15},               # votes that are not revealed yet: the record that cast each, by player
-     "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches", "said": "..."}],  # that are open
+     "hidden": {"red": 15},               # votes that are not revealed yet: the record that cast
+     each, by player
+     "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches",
+     "said": "..."}],  # that are open
      "earlier_games": ["blue won 13 to 4"],       # sentences
-     "state": {...},                      # the engine's state_document: leading, next, points_if_over, gap_mm, end ...
-     "options": [{"who": "red" or None, "said": "A1 takes B1 or A2",        # what may be done now; none while it is asked or over
-                  "marks": [{"kind": "path", "cells": ["A1", "B1"], "sure": True, "looks": []}]}],    # see engines.board_marks
+     "state": {...},                      # the engine's state_document: leading, next,
+     points_if_over, gap_mm, end ...
+     "options": [{"who": "red" or None, "said": "A1 takes B1 or A2",        # what may be done now;
+     none while it is asked or over
+                  "marks": [{"kind": "path", "cells": ["A1", "B1"], "sure": True, "looks": []}]}],
+                  # see engines.board_marks
      "trace": [{"kind": "path", ...}],    # marks of the newest verdict
-     "lamps": {"signal": "turn", "of": ["red"], "leader": None},    # what lamps show while nothing else happens
-     "observation": {...} or None,        # rinkside-observation/1 of the last ruling, "gaps" and "call" in it
+     "lamps": {"signal": "turn", "of": ["red"], "leader": None},    # what lamps show while nothing
+     else happens
+     "observation": {...} or None,        # rinkside-observation/1 of the last ruling, "gaps" and
+     "call" in it
      "ranking": [{"place": 1, "colour": "red", "size": "large", "gap_mm": 12.31, "sigma_mm": 0.11,
                   "on_target": False, "touching": False, "base_mm": [x, y],
-                  "points_mm": [[x, y, z], [x, y, z]]}],   # nearest points: on the piece, on the target
+                  "points_mm": [[x, y, z], [x, y, z]]}],   # nearest points: on the piece, on the
+                  target
      "question": None or
-                 {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said": "...", "rests_on": "ruling ice_boule.2",
-                  "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...}, "frame": 9 or None},
+                 {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said":
+                 "...", "rests_on": "ruling ice_boule.2",
+                  "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...},
+                  "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
-         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered | corrected | undone |
-                                                            # declared | appealed | upheld | resigned | table | begun
-          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | waiting | noted | ambiguous (asked) | table |
+         {"seq": 8, "at_ms": 7000, "kind": "ruled",        # ruled | noted | asked | answered |
+         corrected | undone |
+                                                            # declared | appealed | upheld |
+                                                            resigned | table | begun
+          "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | waiting
+          | noted | ambiguous (asked) | table |
                                           # by hand (people's)
-          "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves": ["..."],
+          "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves":
+          ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
-          "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see referee.presentation.announcements
+          "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see
+          referee.presentation.announcements
           "evidence": {...}, "frame": 8 or None,            # GET the picture by this number
           "decided_by": None or "players",
-          "refers_to": None or 7,         # the record that was answered, corrected, undone, appealed or upheld
+          "refers_to": None or 7,         # the record that was answered, corrected, undone,
+          appealed or upheld
           "overturned_by": None or 12}]}  # the record that corrected it or took it back
 """
 
@@ -83,12 +102,17 @@ VERDICTS_SHOWN = 30
 def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict[str, Any]:
     """All that a page shows, in the shape that this module describes; JSON can say all of it.
 
-    `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is none.
+    `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
+    none.
     """
     state = ledger.engine.state_document(ledger.state)
     outcome = ledger.outcome
     last = records[-1]
-    observation = seen.event.observation if seen is not None and isinstance(seen.event, Ruled | Asked) else None
+    observation = (
+        seen.event.observation
+        if seen is not None and isinstance(seen.event, Ruled | Asked)
+        else None
+    )
     started = ledger.started
     lamps = standing(ledger, ledger.board, state)
     return {
@@ -113,11 +137,16 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),
         "state": state,
-        "options": [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state)),
+        "options": (
+            [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state))
+        ),
         "trace": _plain(_trace(ledger, records)),
         "lamps": {"signal": lamps.signal, "of": list(lamps.of), "leader": lamps.leader},
         "observation": observation,
-        "ranking": [{"place": place, **gap} for place, gap in enumerate((observation or {}).get("gaps", []), 1)],
+        "ranking": [
+            {"place": place, **gap}
+            for place, gap in enumerate((observation or {}).get("gaps", []), 1)
+        ],
         "question": _question(started.game, ledger.question),
         "verdicts": _verdicts(started.game, records),
     }
@@ -145,7 +174,11 @@ def _earlier_games(ledger: Ledger) -> list[str]:
 
 def _appeal(record: Record) -> dict[str, Any]:
     said = msgspec.to_builtins(record.event)
-    return {"seq": record.seq, "at_ms": record.at_ms, **{name: said[name] for name in ("appeals", "player", "reason", "said")}}
+    return {
+        "seq": record.seq,
+        "at_ms": record.at_ms,
+        **{name: said[name] for name in ("appeals", "player", "reason", "said")},
+    }
 
 
 def _question(game: str, record: Record | None) -> dict[str, Any] | None:
@@ -177,7 +210,9 @@ def _plain(values: Any) -> Any:
 
 
 def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:
-    """Of the newest record that decided anything; nothing once it was taken back, and in a new game."""
+    """Of the newest record that decided anything; nothing once it was taken back, and in a new
+    game.
+    """
     for place in range(len(records), 0, -1):
         event = records[place - 1].event
         if isinstance(event, Undone | GameStarted | Corrected):
@@ -198,7 +233,11 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
         if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
-        line |= {"clauses": _clauses(game, line["rests_on"]), "frame": frame, "overturned_by": overturned_by.get(record.seq)}
+        line |= {
+            "clauses": _clauses(game, line["rests_on"]),
+            "frame": frame,
+            "overturned_by": overturned_by.get(record.seq),
+        }
         verdicts.append({"seq": record.seq, "at_ms": record.at_ms, **line})
         if len(verdicts) == VERDICTS_SHOWN:
             break
@@ -206,7 +245,9 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _overturned(records: Sequence[Record]) -> dict[int, int]:
-    """What was corrected or taken back, and by which record; a second correction overturns the first."""
+    """What was corrected or taken back, and by which record; a second correction overturns the
+    first.
+    """
     by: dict[int, int] = {}
     for record in records:
         if isinstance(record.event, Corrected):
@@ -223,34 +264,76 @@ def _overturned(records: Sequence[Record]) -> dict[int, int]:
 
 def verdict_of(event: Event) -> dict[str, Any] | None:
     """The part of a verdict's line that its event knows; None for events that decide nothing."""
-    line: dict[str, Any] = {"code": "", "player": None, "rests_on": "", "moves": [], "evidence": {}, "decided_by": None, "refers_to": None}
+    line: dict[str, Any] = {
+        "code": "",
+        "player": None,
+        "rests_on": "",
+        "moves": [],
+        "evidence": {},
+        "decided_by": None,
+        "refers_to": None,
+    }
     match event:
         case SessionStarted() | GameStarted() if event.said:
             by_hand = event.begins == "hand"
-            line |= {"kind": "begun", "verdict": "by hand" if by_hand else "accepted", "code": f"begins.{event.begins}"}
+            line |= {
+                "kind": "begun",
+                "verdict": "by hand" if by_hand else "accepted",
+                "code": f"begins.{event.begins}",
+            }
             line |= {"player": event.first, "rests_on": event.rests_on}
         case Ruled():
-            line |= {"kind": "ruled", "verdict": event.verdict, "moves": list(event.moves), "evidence": event.evidence}
+            line |= {
+                "kind": "ruled",
+                "verdict": event.verdict,
+                "moves": list(event.moves),
+                "evidence": event.evidence,
+            }
         case Noted():
-            line |= {"kind": "noted", "verdict": "noted", "moves": [] if event.secret else list(event.moves), "evidence": event.evidence}
+            line |= {
+                "kind": "noted",
+                "verdict": "noted",
+                "moves": [] if event.secret else list(event.moves),
+                "evidence": event.evidence,
+            }
         case Asked():
             line |= {"kind": "asked", "verdict": "ambiguous", "evidence": event.evidence}
         case Answered():
-            line |= {"kind": "answered", "moves": list(event.moves), "evidence": {"readings_mm": event.readings_mm}, "refers_to": event.question}
+            line |= {
+                "kind": "answered",
+                "moves": list(event.moves),
+                "evidence": {"readings_mm": event.readings_mm},
+                "refers_to": event.question,
+            }
         case Corrected():
-            line |= {"kind": "corrected", "moves": list(event.moves), "evidence": {"reason": event.reason}, "refers_to": event.corrects}
+            line |= {
+                "kind": "corrected",
+                "moves": list(event.moves),
+                "evidence": {"reason": event.reason},
+                "refers_to": event.corrects,
+            }
         case Declared():
             line |= {"kind": "declared", "moves": list(event.moves)}
         case Undone():
             line |= {"kind": "undone", "refers_to": event.undoes}
         case Appealed():
-            line |= {"kind": "appealed", "refers_to": event.appeals, "player": event.player, "verdict": "by hand", "decided_by": None}
+            line |= {
+                "kind": "appealed",
+                "refers_to": event.appeals,
+                "player": event.player,
+                "verdict": "by hand",
+                "decided_by": None,
+            }
         case Upheld():
             line |= {"kind": "upheld", "refers_to": event.upholds}
         case Resigned():
             line |= {"kind": "resigned", "player": event.player}
         case TableChecked():
-            line |= {"kind": "table", "verdict": "by hand" if event.decided_by else "table", "decided_by": event.decided_by or None}
+            line |= {
+                "kind": "table",
+                "verdict": "by hand" if event.decided_by else "table",
+                "decided_by": event.decided_by or None,
+            }
         case _:
             return None
     if isinstance(event, Ruled | Noted | Asked | Answered):

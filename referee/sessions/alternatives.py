@@ -1,4 +1,6 @@
-"""What people who appeal against a ruling are offered: what else may have happened there, so that one tap puts it on record."""
+"""What people who appeal against a ruling are offered: what else may have happened there, so that
+one tap puts it on record.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ ALTERNATIVES = 12
 
 
 def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
-    """What may stand in the place of a ruling of this game: the neighbours of what was ruled, nearest first, then nothing.
+    """What may stand in the place of a ruling of this game: the neighbours of what was ruled,
+    nearest first, then nothing.
 
     Each agrees with all that was ruled since.  There are none for what was told in secret.
     """
@@ -22,13 +25,18 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
     ruled: tuple[str, ...] = getattr(event, "moves", ())
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
     near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
-    offered = [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
+    offered = (
+        [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
+    )
     offered += [Choice(label=choice.label, moves=choice.moves) for choice in near]
     if isinstance(event, Ruled):
         may_be = event.evidence.get("may_be", {})
         # Until schema 5 they were moves without words.
         offered += [
-            Choice(label=said, moves=(move,)) for said, move in (may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True))
+            Choice(label=said, moves=(move,))
+            for said, move in (
+                may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True)
+            )
         ]
     nothing = [Choice(label="Nothing happened that counts")] if stood else []
     legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)

@@ -1,4 +1,6 @@
-"""From a calliper's readings to an answer: which piece is measured next, and when all that are in question have been."""
+"""From a calliper's readings to an answer: which piece is measured next, and when all that are in
+question have been.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from referee.sessions.events import Asked, Record
 
 
 def in_question(asked: Asked) -> tuple[str, ...]:
-    """The pieces that a question of distances hangs on, nearest first, named as the game names them: `blue`, `blue 2`.
+    """The pieces that a question of distances hangs on, nearest first, named as the game names
+    them: `blue`, `blue 2`.
 
     Empty for a question that a calliper cannot answer.
     """
@@ -33,7 +36,11 @@ class Measuring:
     @classmethod
     def begin(cls, question: Record | None) -> Measuring | None:
         """For the open question; None where there is none, or none that a calliper can answer."""
-        if question is None or not isinstance(question.event, Asked) or not (pieces := in_question(question.event)):
+        if (
+            question is None
+            or not isinstance(question.event, Asked)
+            or not (pieces := in_question(question.event))
+        ):
             return None
         return cls(question.seq, pieces)
 
@@ -44,7 +51,9 @@ class Measuring:
     @property
     def next(self) -> str | None:
         """The piece to be measured next, None when all are."""
-        return self.pieces[len(self.readings_mm)] if len(self.readings_mm) < len(self.pieces) else None
+        return (
+            self.pieces[len(self.readings_mm)] if len(self.readings_mm) < len(self.pieces) else None
+        )
 
     def take(self, mm: float) -> Measuring:
         """With one more reading, of the piece that was next."""

@@ -1,4 +1,6 @@
-"""Every table with its pieces as people said that they are, where the camera reads them otherwise."""
+"""Every table with its pieces as people said that they are, where the camera reads them
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,24 @@ from table.observation import Observation, SeenPiece
 from table.table_config import Setup
 
 
-def table_before(ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup) -> Observation | None:
-    """The table that the last ruling rests on, as people said it was; None as in `RuledOn.before`."""
+def table_before(
+    ruled_on: RuledOn[Observation], ledger: Ledger, setup: Setup
+) -> Observation | None:
+    """The table that the last ruling rests on, as people said it was; None as in
+    `RuledOn.before`.
+    """
     before = ruled_on.before(ledger)
-    return before if before is None or not ledger.misread else as_told(before, ledger.misread, {}, setup).table
+    return (
+        before
+        if before is None or not ledger.misread
+        else as_told(before, ledger.misread, {}, setup).table
+    )
 
 
 class AsSaid:
-    """Feed it every observation; what is read again because the picture has not changed comes back as one reading, too."""
+    """Feed it every observation; what is read again because the picture has not changed comes back
+    as one reading, too.
+    """
 
     def __init__(self) -> None:
         self._ledger: Ledger | None = None
@@ -49,5 +61,10 @@ class AsSaid:
             return seen
         if seen.pieces is not self._read:
             found = as_told(seen, self._misread, self._colours, setup)
-            self._read, self._pieces, self.there, self.lost = seen.pieces, found.table.pieces, found.there, found.lost
+            self._read, self._pieces, self.there, self.lost = (
+                seen.pieces,
+                found.table.pieces,
+                found.there,
+                found.lost,
+            )
         return replace(seen, pieces=self._pieces)

@@ -1,4 +1,6 @@
-"""The log as whoever reads it sees it: sessions, records, pictures, each checked against its checksum."""
+"""The log as whoever reads it sees it: sessions, records, pictures, each checked against its
+checksum.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from referee.sessions.event_tables import ERRORS, INT64, MOST_VALUE, damaged, is_damage, picture_checksum, record_checksum, version_of
+from referee.sessions.event_tables import (
+    ERRORS,
+    INT64,
+    MOST_VALUE,
+    damaged,
+    is_damage,
+    picture_checksum,
+    record_checksum,
+    version_of,
+)
 from referee.sessions.events import Record, SessionStarted, decode
 from table.errors import InputError
 
@@ -22,12 +33,14 @@ _SUMMARIES = """
 SELECT r.session, coalesce(min(iif(r.seq = r.session, NULL, r.at_ms)), min(r.at_ms)), max(r.at_ms), count(*), count(f.seq),
        sum(json_extract(r.event, '$.fact') = 'ruled'),
        max(iif(json_extract(r.event, '$.fact') = 'session_ended', r.seq, 0)) > max(iif(json_extract(r.event, '$.fact') = 'reopened', r.seq, 0))
-FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r.session"""
+FROM records r LEFT JOIN frames f ON f.seq = r.seq GROUP BY r.session ORDER BY r.session"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One line of `rinkside log list`; times are of the camera's clock, the first of what came after the start, which may know no camera yet."""
+    """One line of `rinkside log list`; times are of the camera's clock, the first of what came
+    after the start, which may know no camera yet.
+    """
 
     session: int
     game: str
@@ -45,7 +58,9 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How many sessions, records and pictures a log has, the version of its tables, and what is wrong with it, a sentence each."""
+    """How many sessions, records and pictures a log has, the version of its tables, and what is
+    wrong with it, a sentence each.
+    """
 
     sessions: int
     records: int
@@ -57,8 +72,8 @@ class Checked:
 class LogReader:
     """A log that is only read; somebody else may be writing it at the same time.
 
-    Raises InputError (one line, the path first) where there is no log, another kind of file, a damaged one, or one
-    that a newer Rinkside wrote.
+    Raises InputError (one line, the path first) where there is no log, another kind of file, a
+    damaged one, or one that a newer Rinkside wrote.
     """
 
     def __init__(self, path: Path, connect: Connect = sqlite3.connect) -> None:
@@ -70,7 +85,10 @@ class LogReader:
         self._open(read_only_uri(path))
         if not self._version:
             self._db.close()
-            raise InputError(f"{path}: expected a log of Rinkside, but it is empty; was it copied without its -wal file?")
+            raise InputError(
+                f"{path}: expected a log of Rinkside, but it is empty; was it copied without its"
+                " -wal file?"
+            )
 
     def _open(self, uri: str) -> None:
         """Connect; `_version` is then 0 for a database without tables."""
@@ -94,17 +112,28 @@ class LogReader:
             rows = self._db.execute(_SUMMARIES).fetchall()
         return tuple(self._summary(*row) for row in rows)
 
-    def records(self, session: int | None = None, after: int = 0, most: int | None = None) -> tuple[Record, ...]:
+    def records(
+        self, session: int | None = None, after: int = 0, most: int | None = None
+    ) -> tuple[Record, ...]:
         """Records with seq > `after`, in order of seq, the first `most`; of one session or of all.
 
-        Each is checked against its checksum.  An unknown session is an InputError, and so is a damaged record.
+        Each is checked against its checksum.  An unknown session is an InputError, and so is a
+        damaged record.
         """
-        after, limit = max(-1, min(after, INT64 - 1)), -1 if most is None else max(0, min(most, INT64 - 1))
+        after, limit = (
+            max(-1, min(after, INT64 - 1)),
+            -1 if most is None else max(0, min(most, INT64 - 1)),
+        )
         with self._reading():
             if session is None:
-                rows = self._db.execute(f"{self._rows} WHERE r.seq > ? ORDER BY r.seq LIMIT ?", (after, limit)).fetchall()
+                rows = self._db.execute(
+                    f"{self._rows} WHERE r.seq > ? ORDER BY r.seq LIMIT ?", (after, limit)
+                ).fetchall()
             elif 0 < session < INT64:
-                rows = self._db.execute(f"{self._rows} WHERE r.session = ? AND r.seq > ? ORDER BY r.seq LIMIT ?", (session, after, limit)).fetchall()
+                rows = self._db.execute(
+                    f"{self._rows} WHERE r.session = ? AND r.seq > ? ORDER BY r.seq LIMIT ?",
+                    (session, after, limit),
+                ).fetchall()
             else:
                 rows = []
         if session is not None and not rows:
@@ -112,26 +141,40 @@ class LogReader:
         return tuple(self._record(*row) for row in rows)
 
     def frame(self, seq: int) -> bytes | None:
-        """The JPEG kept with record `seq`, checked against its SHA-256; None if there is none.  Damaged: InputError."""
+        """The JPEG kept with record `seq`, checked against its SHA-256; None if there is none.
+        Damaged: InputError.
+        """
         if not 0 < seq < INT64:
             return None
         with self._reading():
-            row = self._db.execute("SELECT sha256, jpeg FROM frames WHERE seq = ?", (seq,)).fetchone()
+            row = self._db.execute(
+                "SELECT sha256, jpeg FROM frames WHERE seq = ?", (seq,)
+            ).fetchone()
         if row is None:
             return None
         sha256, jpeg = row
         if picture_checksum(jpeg) != sha256:
-            raise InputError(f"{self.path}: frame {seq}: expected a picture with SHA-256 {sha256[:12]}..., but it was changed or damaged")
+            raise InputError(
+                f"{self.path}: frame {seq}: expected a picture with SHA-256 {sha256[:12]}..., but"
+                " it was changed or damaged"
+            )
         return bytes(jpeg)
 
     def check(self) -> Checked:
-        """Read the whole file and compare every checksum; what is wrong is said, and nothing raised for it."""
+        """Read the whole file and compare every checksum; what is wrong is said, and nothing raised
+        for it.
+        """
         wrong: list[str] = []
         with self._reading():
             try:
-                found = " ".join(" ".join(text.split()) for (text,) in self._db.execute("PRAGMA integrity_check"))
+                found = " ".join(
+                    " ".join(text.split()) for (text,) in self._db.execute("PRAGMA integrity_check")
+                )
                 wrong += [] if found == "ok" else [f"the file's structure: {found[:200]}"]
-                numbers = [[seq for (seq,) in self._db.execute(f"SELECT seq FROM {table} ORDER BY seq")] for table in ("records", "frames")]
+                numbers = [
+                    [seq for (seq,) in self._db.execute(f"SELECT seq FROM {table} ORDER BY seq")]
+                    for table in ("records", "frames")
+                ]
             except ERRORS as error:
                 if not is_damage(error):
                     raise
@@ -165,7 +208,10 @@ class LogReader:
     @property
     def _rows(self) -> str:
         sha256 = "r.sha256" if self._version > 1 else "NULL"
-        return f"SELECT r.seq, r.session, r.at_ms, r.event, f.seq IS NOT NULL, {sha256} FROM records r LEFT JOIN frames f ON f.seq = r.seq"
+        return (
+            f"SELECT r.seq, r.session, r.at_ms, r.event, f.seq IS NOT NULL, {sha256} FROM records r"
+            " LEFT JOIN frames f ON f.seq = r.seq"
+        )
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -180,9 +226,13 @@ class LogReader:
     def _unusable(self, error: Exception) -> InputError:
         if is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_NOTADB:
             return damaged(self.path, str(error))
-        return InputError(f"{self.path}: expected a log of Rinkside, but it cannot be used ({error})")
+        return InputError(
+            f"{self.path}: expected a log of Rinkside, but it cannot be used ({error})"
+        )
 
-    def _record(self, seq: int, session: int, at_ms: int, text: str, frame: int, sha256: str | None) -> Record:
+    def _record(
+        self, seq: int, session: int, at_ms: int, text: str, frame: int, sha256: str | None
+    ) -> Record:
         if sha256 is not None and record_checksum(seq, session, at_ms, text) != sha256:
             raise damaged(self.path, f"the checksum of record {seq} is wrong")
         event = decode(text, f"{self.path}: record {seq}")
@@ -200,7 +250,12 @@ class LogReader:
             if 0 < session < INT64:
                 row = self._db.execute(f"{self._rows} WHERE r.seq = ?", (session,)).fetchone()
             if row is None or row[1] != session:
-                known = [number for (number,) in self._db.execute("SELECT DISTINCT session FROM records ORDER BY session")]
+                known = [
+                    number
+                    for (number,) in self._db.execute(
+                        "SELECT DISTINCT session FROM records ORDER BY session"
+                    )
+                ]
         started = self._record(*row).event if row else None
         if not isinstance(started, SessionStarted):
             listed = ", ".join(map(str, known[-10:])) or "none"
@@ -208,7 +263,16 @@ class LogReader:
             raise InputError(f"{self.path}: expected the number of a session ({listed}), got {got}")
         return started
 
-    def _summary(self, session: int, first_ms: int, last_ms: int, records: int, frames: int, rulings: int, ended: int) -> SessionSummary:
+    def _summary(
+        self,
+        session: int,
+        first_ms: int,
+        last_ms: int,
+        records: int,
+        frames: int,
+        rulings: int,
+        ended: int,
+    ) -> SessionSummary:
         started = self._started(session)
         return SessionSummary(
             session=session,
@@ -227,7 +291,9 @@ class LogReader:
 
 
 def read_only_uri(path: Path) -> str:
-    """SQLite needs to write beside a WAL database even to read it, unless nobody can be writing it."""
+    """SQLite needs to write beside a WAL database even to read it, unless nobody can be writing
+    it.
+    """
     uri = f"{path.absolute().as_uri()}?mode=ro"
     wal = Path(f"{path}-wal")
     sealed = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)

@@ -1,8 +1,9 @@
 """The log: every event of every session in one SQLite file, on disk before anybody is shown it.
 
-WAL journal, full sync, one writer.  Frames are JPEGs in a table of their own in the same file, so that a ruling and
-its picture are one transaction: there is no ruling without its picture, no orphan to clean up and one file to carry
-away.  SD cards wear by writing, so only the frames that a verdict rests on are kept.
+WAL journal, full sync, one writer.  Frames are JPEGs in a table of their own in the same file, so
+that a ruling and its picture are one transaction: there is no ruling without its picture, no orphan
+to clean up and one file to carry away.  SD cards wear by writing, so only the frames that a verdict
+rests on are kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.sessions.event_reader import Connect, LogReader, SessionSummary, read_only_uri
-from referee.sessions.event_tables import ERRORS, INT64, create, damage, damaged, picture_checksum, record_checksum, upgrade, version_of
+from referee.sessions.event_tables import (
+    ERRORS,
+    INT64,
+    create,
+    damage,
+    damaged,
+    picture_checksum,
+    record_checksum,
+    upgrade,
+    version_of,
+)
 from referee.sessions.events import Event, Record, SessionStarted, encode, renumbered
 from referee.sessions.private_files import OWNER_FILE, claim, create_private, tighten
 from table.errors import InputError
@@ -24,9 +35,13 @@ from table.errors import InputError
 __all__ = ["FRAMES_BYTES", "Log", "LogFailed", "LogReader", "SessionSummary", "TakenIn"]
 
 FRAMES_BYTES = 2_000_000_000
-"""Room for pictures; beyond it the oldest go, those of the session at hand last.  What was ruled is never deleted."""
+"""Room for pictures; beyond it the oldest go, those of the session at hand last.  What was ruled is
+never deleted.
+"""
 JOURNAL_BYTES = 16 << 20
-"""The journal is cut to this after a checkpoint; an import may have made it as large as the session."""
+"""The journal is cut to this after a checkpoint; an import may have made it as large as the
+session.
+"""
 BESIDE = ("", "-wal", "-shm", ".lock")
 """What the names of a log's files end with."""
 
@@ -35,12 +50,16 @@ _HARMLESS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class LogFailed(InputError):  # noqa: N818 - a fact about the disk, not a mistake of the program
-    """An event could not be brought to disk; the log is as it was before.  The ruling must not be shown."""
+    """An event could not be brought to disk; the log is as it was before.  The ruling must not be
+    shown.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """A session that came from elsewhere: its number here, and how many of its pictures are here and were left out for want of room."""
+    """A session that came from elsewhere: its number here, and how many of its pictures are here
+    and were left out for want of room.
+    """
 
     session: int
     frames: int
@@ -48,40 +67,55 @@ class TakenIn:
 
 
 class Log(LogReader):
-    """The one writer of a log, which is made if there is none.  A second writer is refused with InputError, and so is a damaged log.
+    """The one writer of a log, which is made if there is none.  A second writer is refused with
+    InputError, and so is a damaged log.
 
-    After an error of the disk the log is opened again before it is used the next time, and what is then on disk counts: an
-    event for which `append` raised is not in it, one that `append` returned is.
+    After an error of the disk the log is opened again before it is used the next time, and what is
+    then on disk counts: an event for which `append` raised is not in it, one that `append` returned
+    is.
     """
 
-    def __init__(self, path: Path, frames_bytes: int = FRAMES_BYTES, connect: Connect = sqlite3.connect) -> None:
+    def __init__(
+        self, path: Path, frames_bytes: int = FRAMES_BYTES, connect: Connect = sqlite3.connect
+    ) -> None:
         self.path = path
         self._connect = connect
         self._lock = threading.RLock()
         self._closed = self._in_doubt = False
-        """In doubt: an error left open what is on disk; nothing is read or written before that is known."""
+        """In doubt: an error left open what is on disk; nothing is read or written before that is
+        known.
+        """
         self._last = 0
         """The newest record that was written and told to whoever wrote it."""
         self._claim = -1
         self._frames_bytes = frames_bytes
         if not path.parent.is_dir():
-            raise InputError(f"{path}: expected a folder to keep the log in, but there is no {path.parent}")
+            raise InputError(
+                f"{path}: expected a folder to keep the log in, but there is no {path.parent}"
+            )
         try:
             self._open_to_write(first=True)
         except BaseException:
             self._let_go()
             raise
 
-    def append(self, event: Event, at_ms: int, session: int | None = None, frame_jpeg: bytes | None = None) -> Record:
-        """Add an event; returns only when the commit is on disk.  `session` None begins a session (SessionStarted).
+    def append(
+        self, event: Event, at_ms: int, session: int | None = None, frame_jpeg: bytes | None = None
+    ) -> Record:
+        """Add an event; returns only when the commit is on disk.  `session` None begins a session
+        (SessionStarted).
 
-        The record that comes back was read back from what was written.  Raises LogFailed (disk full, disk fault), InputError for text
-        that is no valid Unicode, and then, as after every other exception, the log is as it was before and can be used.
+        The record that comes back was read back from what was written.  Raises LogFailed (disk
+        full, disk fault), InputError for text that is no valid Unicode, and then, as after every
+        other exception, the log is as it was before and can be used.
         """
         if (session is None) is not isinstance(event, SessionStarted):
             raise ValueError("a session begins with SessionStarted, and with nothing else")
         if abs(at_ms) >= INT64:
-            raise InputError(f"{type(event).__name__}: expected a time of 64 bits in ms, got a number that is too large")
+            raise InputError(
+                f"{type(event).__name__}: expected a time of 64 bits in ms, got a number that is"
+                " too large"
+            )
         text = encode(event)
         with self._writing():
             seq = self._last + 1
@@ -95,8 +129,9 @@ class Log(LogReader):
     def take_in(self, records: Iterable[Record], picture: Callable[[int], bytes]) -> TakenIn:
         """Add a session from elsewhere, all of it or nothing.
 
-        `records` in order, the start of the session first, with the numbers that they had there; `picture` gives the JPEG of one, by that
-        number.  What either raises undoes everything.  Pictures for which there is no room are left out: no others go for them.
+        `records` in order, the start of the session first, with the numbers that they had there;
+        `picture` gives the JPEG of one, by that number.  What either raises undoes everything.
+        Pictures for which there is no room are left out: no others go for them.
         """
         here: dict[int, int] = {}
         frames = left_out = 0
@@ -118,23 +153,32 @@ class Log(LogReader):
 
     def _insert(self, seq: int, session: int, at_ms: int, text: str) -> None:
         values = (seq, session, at_ms, text, record_checksum(seq, session, at_ms, text))
-        self._db.execute("INSERT INTO records (seq, session, at_ms, event, sha256) VALUES (?, ?, ?, ?, ?)", values)
+        self._db.execute(
+            "INSERT INTO records (seq, session, at_ms, event, sha256) VALUES (?, ?, ?, ?, ?)",
+            values,
+        )
 
     def _keep(self, seq: int, jpeg: bytes) -> None:
-        self._db.execute("INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)", (seq, picture_checksum(jpeg), jpeg))
+        self._db.execute(
+            "INSERT INTO frames (seq, sha256, jpeg) VALUES (?, ?, ?)",
+            (seq, picture_checksum(jpeg), jpeg),
+        )
 
     def _kept_bytes(self) -> int:
         (kept,) = self._db.execute("SELECT coalesce(sum(length(jpeg)), 0) FROM frames").fetchone()
         return int(kept)
 
     def _make_room(self, more_bytes: int, session: int) -> None:
-        """Delete the oldest pictures until `more_bytes` fit, those of `session` last, and in each the empty table after all others."""
+        """Delete the oldest pictures until `more_bytes` fit, those of `session` last, and in each
+        the empty table after all others.
+        """
         over = self._kept_bytes() + more_bytes - self._frames_bytes
         if over <= 0:
             return
         oldest = self._db.execute(
-            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY r.session = ?, r.session,"
-            " json_extract(r.event, '$.fact') IN ('session_started', 'reopened'), f.seq",
+            "SELECT f.seq, length(f.jpeg) FROM frames f JOIN records r ON r.seq = f.seq ORDER BY"
+            " r.session = ?, r.session, json_extract(r.event, '$.fact') IN ('session_started',"
+            " 'reopened'), f.seq",
             (session,),
         ).fetchall()
         for seq, size in oldest:
@@ -148,7 +192,9 @@ class Log(LogReader):
         with self._lock:
             if not self._closed:
                 with suppress(sqlite3.Error):
-                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a journal with something in it tells that nobody closed the log
+                    self._db.execute(
+                        "PRAGMA wal_checkpoint(TRUNCATE)"
+                    )  # a journal with something in it tells that nobody closed the log
             self._closed = True
             self._let_go()
 
@@ -166,7 +212,11 @@ class Log(LogReader):
         self._look_at_it(first)
         self._open(f"{self.path.absolute().as_uri()}?mode={'rwc' if first else 'rw'}")
         try:
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", f"journal_size_limit = {JOURNAL_BYTES}"):
+            for pragma in (
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                f"journal_size_limit = {JOURNAL_BYTES}",
+            ):
                 self._db.execute(f"PRAGMA {pragma}")
             self._db.execute("BEGIN IMMEDIATE")
             if not self._version:
@@ -184,7 +234,9 @@ class Log(LogReader):
             raise
 
     def _look_at_it(self, first: bool) -> None:
-        """Raise InputError for what is no log, or a damaged one, over a connection that writes nothing; before, take the right to write."""
+        """Raise InputError for what is no log, or a damaged one, over a connection that writes
+        nothing; before, take the right to write.
+        """
         journal = Path(f"{self.path}-wal")
         cut_off = journal.exists() and journal.stat().st_size > 0
         self._open(read_only_uri(self.path))
@@ -194,7 +246,9 @@ class Log(LogReader):
                 for end in BESIDE:
                     if not tighten(Path(f"{self.path}{end}"), OWNER_FILE):
                         break  # one line is enough
-            if self._version and (found := damage(self._db, self._version, whole=first and cut_off)):
+            if self._version and (
+                found := damage(self._db, self._version, whole=first and cut_off)
+            ):
                 raise damaged(self.path, found)
         except ERRORS as error:
             raise self._unusable(error) from error
@@ -207,7 +261,9 @@ class Log(LogReader):
         except FileExistsError:
             return
         except OSError as error:
-            raise InputError(f"{self.path}: expected a log in a folder that can be written to ({error.strerror})") from error
+            raise InputError(
+                f"{self.path}: expected a log in a folder that can be written to ({error.strerror})"
+            ) from error
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -221,7 +277,9 @@ class Log(LogReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction: committed at the end of the block, rolled back by every exception, whatever raised it."""
+        """One transaction: committed at the end of the block, rolled back by every exception,
+        whatever raised it.
+        """
         with self._lock:
             self._ready()
             committing = False
@@ -241,9 +299,13 @@ class Log(LogReader):
                 raise self._failed(error) from error
 
     def _roll_back(self, error: BaseException, committing: bool) -> None:
-        """Undo the transaction at hand.  Where that fails, or the disk did, what is on disk is in doubt."""
+        """Undo the transaction at hand.  Where that fails, or the disk did, what is on disk is in
+        doubt.
+        """
         # Who commits and is interrupted finds no transaction: it may have been committed.
-        self._in_doubt = (isinstance(error, sqlite3.Error) and not _harmless(error)) or (committing and not self._db.in_transaction)
+        self._in_doubt = (isinstance(error, sqlite3.Error) and not _harmless(error)) or (
+            committing and not self._db.in_transaction
+        )
         try:
             if self._db.in_transaction:
                 self._db.rollback()
@@ -251,13 +313,19 @@ class Log(LogReader):
             self._in_doubt = True
 
     def _written_after_all(self, error: sqlite3.Error) -> bool:
-        """A commit failed: is it on disk all the same?  Raises LogFailed where that cannot be found out now."""
+        """A commit failed: is it on disk all the same?  Raises LogFailed where that cannot be found
+        out now.
+        """
         if not self._in_doubt:
             return False
         before = self._last
-        if _harmless(error):  # the connection is good, so it is asked; on a full disk it could not be opened again
+        if _harmless(
+            error
+        ):  # the connection is good, so it is asked; on a full disk it could not be opened again
             with suppress(sqlite3.Error):
-                (self._last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM records").fetchone()
+                (self._last,) = self._db.execute(
+                    "SELECT coalesce(max(seq), 0) FROM records"
+                ).fetchone()
                 self._in_doubt = False
                 return self._last > before
         try:
@@ -273,15 +341,22 @@ class Log(LogReader):
             try:
                 self._open_again(keep=False)
             except InputError as error:
-                if isinstance(cause := error.__cause__, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_FULL:
+                if (
+                    isinstance(cause := error.__cause__, sqlite3.Error)
+                    and _code(cause) == sqlite3.SQLITE_FULL
+                ):
                     raise self._failed(cause) from error
-                raise LogFailed(f"{self.path}: the disk failed, and the log cannot be opened again: {error}") from error
+                raise LogFailed(
+                    f"{self.path}: the disk failed, and the log cannot be opened again: {error}"
+                ) from error
 
     def _open_again(self, keep: bool) -> None:
-        """Find out what is on disk.  An event after the last one that was told is kept and counts, or else is taken away.
+        """Find out what is on disk.  An event after the last one that was told is kept and counts,
+        or else is taken away.
 
-        Such an event was committed by a call that raised, so nobody was shown it.  The checkpoint brings what is kept to disk once more,
-        as a sync that failed may have lost it, and empties the journal, where a commit that failed may have left its pages.
+        Such an event was committed by a call that raised, so nobody was shown it.  The checkpoint
+        brings what is kept to disk once more, as a sync that failed may have lost it, and empties
+        the journal, where a commit that failed may have left its pages.
         """
         with suppress(sqlite3.Error):
             self._db.close()
@@ -297,12 +372,18 @@ class Log(LogReader):
         except ERRORS as error:
             raise self._unusable(error) from error
         if last < self._last:
-            raise InputError(f"{self.path}: expected records up to {self._last} on disk, found {last}: start Rinkside again")
+            raise InputError(
+                f"{self.path}: expected records up to {self._last} on disk, found {last}: start"
+                " Rinkside again"
+            )
         self._last, self._in_doubt = last, False
 
     def _failed(self, error: sqlite3.Error) -> LogFailed:
         if _code(error) == sqlite3.SQLITE_FULL:
-            return LogFailed(f"{self.path}: the disk is full; nothing new was written and nothing is lost: make room")
+            return LogFailed(
+                f"{self.path}: the disk is full; nothing new was written and nothing is lost: make"
+                " room"
+            )
         return LogFailed(f"{self.path}: cannot be written ({error}); what was there is kept")
 
 

@@ -1,6 +1,8 @@
-"""What happened, as past-tense facts that are never changed or deleted, and the JSON that they are kept as.
+"""What happened, as past-tense facts that are never changed or deleted, and the JSON that they are
+kept as.
 
-A session's state is the fold of its records (`referee.sessions.state`).  Moves are written in the notation of the game's engine.
+A session's state is the fold of its records (`referee.sessions.state`).  Moves are written in the
+notation of the game's engine.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from table.files import convert, parse_json, shown
 from table.text import check_unicode
 
 SCHEMA = 8
-"""Version of the facts below; it stands in every document, and a newer one is refused, never guessed at."""
+"""Version of the facts below; it stands in every document, and a newer one is refused, never
+guessed at.
+"""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
@@ -28,11 +32,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_u
 class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     """A session began with its first game.
 
-    `players` in turn order, clockwise from any of them; `begins` is how it is decided who is first (since version 8), and
-    `first` who that is: empty for the first of `players`, and where it is rolled for; `said` tells what was decided, where anything was, and
-    `rests_on` what that rests on; `rulings` are options of the engine that differ from their defaults, by name; `table` is
-    the `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the program; `names` are the
-    people's, by colour.  A picture of the empty table is the record's frame.
+    `players` in turn order, clockwise from any of them; `begins` is how it is decided who is first
+    (since version 8), and `first` who that is: empty for the first of `players`, and where it is
+    rolled for; `said` tells what was decided, where anything was, and `rests_on` what that rests
+    on; `rulings` are options of the engine that differ from their defaults, by name; `table` is the
+    `rinkside-table/1` document; `started_utc` an ISO 8601 time handed in; `version` that of the
+    program; `names` are the people's, by colour.  A picture of the empty table is the record's
+    frame.
     """
 
     game: str
@@ -51,10 +57,12 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
 
 
 class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
-    """The program, or only its referee, began again and goes on with the session; it remembers no table that it saw before.
+    """The program, or only its referee, began again and goes on with the session; it remembers no
+    table that it saw before.
 
-    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what is not as it was: that the referee had
-    failed, or that people go on with another lens; empty otherwise, and in logs of before 0.2.
+    The fields are as in `SessionStarted`, and count from here on.  `said` is a sentence about what
+    is not as it was: that the referee had failed, or that people go on with another lens; empty
+    otherwise, and in logs of before 0.2.
     """
 
     camera: str = ""
@@ -79,13 +87,14 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
 
 
 class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
-    """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no observation.
+    """The referee ruled on a settled table, by its own eyes, or on what it heard: then there is no
+    observation.
 
-    `moves` are those that were played (accepted) or tried (refused); `stands` are those that count although the act is
-    refused (since version 7).  `waiting` (since version 8) is a
-    table that rests and is not what the game waits for.  `state` is the engine's state document after
-    the ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has them.  The picture
-    that it rests on is the record's frame.
+    `moves` are those that were played (accepted) or tried (refused); `stands` are those that count
+    although the act is refused (since version 7).  `waiting` (since version 8) is a table that
+    rests and is not what the game waits for.  `state` is the engine's state document after the
+    ruling; `observation` is `rinkside-observation/1` with `gaps` and `call` where the game has
+    them.  The picture that it rests on is the record's frame.
     """
 
     verdict: Literal["accepted", "refused", "cannot_see", "out_of_sync", "waiting"]
@@ -106,9 +115,11 @@ class Ruled(Fact, frozen=True, kw_only=True, tag="ruled"):
 
 
 class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
-    """The referee heard what does not come through the lens, and there was nothing to announce: a die, a vote.
+    """The referee heard what does not come through the lens, and there was nothing to announce: a
+    die, a vote.
 
-    `moves` count.  Those of a `secret` one are shown to nobody (`record_document` leaves them out); the log keeps them.
+    `moves` count.  Those of a `secret` one are shown to nobody (`record_document` leaves them out);
+    the log keeps them.
     """
 
     code: str
@@ -124,7 +135,8 @@ class Noted(Fact, frozen=True, kw_only=True, tag="noted"):
 class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One thing that may have happened: what people are shown, and the moves that it stands for.
 
-    One that `holds` says that all lies as it is recorded, though the camera does not see it; that counts, without moves.
+    One that `holds` says that all lies as it is recorded, though the camera does not see it; that
+    counts, without moves.
     """
 
     label: str
@@ -152,9 +164,9 @@ class Asked(Fact, frozen=True, kw_only=True, tag="asked"):
 class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     """People decided an open question.
 
-    `question` is the record number of the Asked; `how` says whether they simply said so (`order`) or measured
-    (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who, as people wrote it.  Where it `holds`, what was not
-    seen lies as it is recorded by their word.
+    `question` is the record number of the Asked; `how` says whether they simply said so (`order`)
+    or measured (`calliper`, with `readings_mm` by name as they were given); `decided_by` names who,
+    as people wrote it.  Where it `holds`, what was not seen lies as it is recorded by their word.
     """
 
     question: int
@@ -172,9 +184,11 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
 
 
 class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
-    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).  Both stay in the log.
+    """People replaced what was ruled in record `corrects` by `moves` (none: nothing happened).
+    Both stay in the log.
 
-    `misread` are the pieces of its table that they put right (since version 8): with them it counts, with or without moves.
+    `misread` are the pieces of its table that they put right (since version 8): with them it
+    counts, with or without moves.
     """
 
     corrects: int
@@ -196,7 +210,9 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
 
 
 class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
-    """People said what happened where there was nothing to see: `moves` (the leader stops, a starting line was marked)."""
+    """People said what happened where there was nothing to see: `moves` (the leader stops, a
+    starting line was marked).
+    """
 
     moves: tuple[str, ...]
     decided_by: str
@@ -205,7 +221,9 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
 
 
 class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
-    """A player does not agree with what was ruled in record `appeals`; it stands until people correct it or take it back."""
+    """A player does not agree with what was ruled in record `appeals`; it stands until people
+    correct it or take it back.
+    """
 
     appeals: int
     player: str
@@ -222,7 +240,9 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
-    """A player gave the game up.  The last who is left has won it; with more of them people play on as they like."""
+    """A player gave the game up.  The last who is left has won it; with more of them people play on
+    as they like.
+    """
 
     player: str
     decided_by: str
@@ -243,10 +263,12 @@ class Resumed(Fact, frozen=True, kw_only=True, tag="resumed"):
 
 
 class TableChecked(Fact, frozen=True, kw_only=True, tag="table_checked"):
-    """Cards or board were seen not to lie where the table says, or to lie there again; or people had the table measured anew, or play on as it is.
+    """Cards or board were seen not to lie where the table says, or to lie there again; or people
+    had the table measured anew, or play on as it is.
 
-    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture shows that one empty; without it, it is read as
-    before.  `decided_by` is empty for what the referee saw by itself.
+    `table` is the `rinkside-table/1` document by which it is read from here on, and no picture
+    shows that one empty; without it, it is read as before.  `decided_by` is empty for what the
+    referee saw by itself.
     """
 
     said: str
@@ -301,9 +323,10 @@ Event = (
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """An event in its place in the log.
 
-    `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session` is the seq of the
-    session's first record; `at_ms` is the time that people read, the wall clock or a recording's own, and may go back where the
-    clock was set; `frame` says whether a picture is kept with it (`Log.frame(seq)`).
+    `seq` counts all records of a log from 1 and never goes back, whatever the clock does; `session`
+    is the seq of the session's first record; `at_ms` is the time that people read, the wall clock
+    or a recording's own, and may go back where the clock was set; `frame` says whether a picture is
+    kept with it (`Log.frame(seq)`).
     """
 
     seq: int
@@ -319,7 +342,9 @@ def shows_table(record: Record) -> bool:
 
 
 def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
-    """The event with the records that it names renumbered; raises KeyError for one that has no number."""
+    """The event with the records that it names renumbered; raises KeyError for one that has no
+    number.
+    """
     match event:
         case Answered():
             return msgspec.structs.replace(event, question=numbers[event.question])
@@ -338,9 +363,12 @@ def renumbered(event: Event, numbers: Mapping[int, int]) -> Event:
 def encode(event: Event) -> str:
     """The event as one line of JSON with its schema version.
 
-    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON cannot say.
+    Raises InputError for text that is no valid Unicode, TypeError or ValueError for what JSON
+    cannot say.
     """
-    text = json.dumps({"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        {"schema": SCHEMA, **msgspec.to_builtins(event)}, ensure_ascii=False, allow_nan=False
+    )
     check_unicode(text, type(event).__name__)
     return text
 
@@ -348,28 +376,40 @@ def encode(event: Event) -> str:
 def decode(text: str, where: str) -> Event:
     """The event in a line of JSON; `where` names the place in messages.
 
-    Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the wrong kind.
+    Raises InputError: not JSON, a newer schema, a fact or a field that is not known, a value of the
+    wrong kind.
     """
     return decode_document(parse_json(text, where), where)
 
 
 def decode_document(document: Any, where: str) -> Event:
-    """The event in a document that was read from JSON, which is used up; raises InputError as `decode` does."""
+    """The event in a document that was read from JSON, which is used up; raises InputError as
+    `decode` does.
+    """
     if not isinstance(document, dict):
         raise InputError(f"{where}: expected an event as a JSON object, got {shown(document)}")
     schema = document.pop("schema", None)
     if not isinstance(schema, int) or schema < 1:
         raise InputError(f"{where}: schema: expected 1 to {SCHEMA}, got {shown(schema)}")
     if schema > SCHEMA:
-        raise InputError(f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it, update this one")
+        raise InputError(
+            f"{where}: schema: expected {SCHEMA} or older, got {schema}; a newer Rinkside wrote it,"
+            " update this one"
+        )
     return convert(document, Event, where)  # type: ignore[arg-type]  # mypy: a union is no class
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the fact's own fields.
+    """A record as plain data for people to read: seq, session, at_ms, frame, schema, fact and the
+    fact's own fields.
 
     The moves of what was noted in secret are left out.
     """
-    place = {"seq": record.seq, "session": record.session, "at_ms": record.at_ms, "frame": record.frame}
+    place = {
+        "seq": record.seq,
+        "session": record.session,
+        "at_ms": record.at_ms,
+        "frame": record.frame,
+    }
     document = {**place, "schema": SCHEMA, **msgspec.to_builtins(record.event)}
     return document | {"moves": []} if document.get("secret") else document

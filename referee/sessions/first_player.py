@@ -1,4 +1,6 @@
-"""How it is decided who begins a game: by hand, by lot, or rolled for before the first move.  The lot is drawn here, outside the engines."""
+"""How it is decided who begins a game: by hand, by lot, or rolled for before the first move.  The
+lot is drawn here, outside the engines.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,18 @@ def draw_lot(players: Sequence[str]) -> str:
 
 
 def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot) -> Decided:
-    """How it is decided who begins, and who that is, as facts tell it: `begins` is `lot`, `roll`, a player, or empty for the first of `players`.
+    """How it is decided who begins, and who that is, as facts tell it: `begins` is `lot`, `roll`, a
+    player, or empty for the first of `players`.
 
-    Nobody is named (an empty name) for the first of `players`, and where it is to be rolled for.  Raises InputError for what is none of
-    these, and for what the rules of the game do not leave open.
+    Nobody is named (an empty name) for the first of `players`, and where it is to be rolled for.
+    Raises InputError for what is none of these, and for what the rules of the game do not leave
+    open.
     """
     if begins in ("lot", "roll") and begins not in printed(game).ways:
-        raise InputError(f"--begins: expected the colour of who begins: the rules of {game} say who that is, got {begins!r}")
+        raise InputError(
+            f"--begins: expected the colour of who begins: the rules of {game} say who that is, got"
+            f" {begins!r}"
+        )
     match begins:
         case "":
             return Decided()
@@ -52,4 +59,6 @@ def decided(begins: str, game: str, players: Sequence[str], lot: Lot = draw_lot)
         case _ if begins in players:
             return Decided("hand", begins, f"{begins.capitalize()} begins: set by hand.")
         case _:
-            raise InputError(f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}")
+            raise InputError(
+                f"--begins: expected lot, roll or a player ({', '.join(players)}), got {begins!r}"
+            )

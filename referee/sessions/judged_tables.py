@@ -1,4 +1,6 @@
-"""The tables that were ruled on: a judge is given the last that counts, to tell what has changed since."""
+"""The tables that were ruled on: a judge is given the last that counts, to tell what has changed
+since.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from referee.sessions.state import Ledger
 Table = TypeVar("Table")
 
 TABLES_KEPT = 100
-"""Who takes back more rulings than this is where a program is that was just started: the judge has the record alone."""
+"""Who takes back more rulings than this is where a program is that was just started: the judge has
+the record alone.
+"""
 
 
 class RuledOn(Generic[Table]):
@@ -27,8 +31,13 @@ class RuledOn(Generic[Table]):
 
     def newest(self, among: Container[int]) -> tuple[int, Table] | None:
         """The last record that was kept of these, and its table; None where there is none."""
-        return next(((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among), None)
+        return next(
+            ((seq, table) for seq, table in reversed(list(self._tables.items())) if seq in among),
+            None,
+        )
 
     def before(self, ledger: Ledger) -> Table | None:
-        """The table on which the last ruling that stands was made by eye; None if that was before this memory began."""
+        """The table on which the last ruling that stands was made by eye; None if that was before
+        this memory began.
+        """
         return next((self._tables[seq] for seq in ledger.seen_in if seq in self._tables), None)

@@ -21,8 +21,8 @@ class Touched:
     """What a command would do to votes that are not revealed.
 
     It casts, changes or takes back those of `voters`.  It is `aloud` where it would write a hidden
-    vote into the log in clear, or go on behind a vote that it reveals: a refusal there would tell how
-    the votes came out.
+    vote into the log in clear, or go on behind a vote that it reveals: a refusal there would tell
+    how the votes came out.
     """
 
     voters: frozenset[str] = frozenset()

@@ -1,7 +1,8 @@
-"""Rows of a SQLite file found page by page, without the tree above them: what SQLite cannot reach any more.
+"""Rows of a SQLite file found page by page, without the tree above them: what SQLite cannot reach
+any more.
 
-Source: "Database File Format", sqlite.org/fileformat2.html: the header (1.3), leaf pages of tables (1.6) and records (2.1).  Whether a row is
-what it seems is for the caller to say, by its checksum.
+Source: "Database File Format", sqlite.org/fileformat2.html: the header (1.3), leaf pages of tables
+(1.6) and records (2.1).  Whether a row is what it seems is for the caller to say, by its checksum.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def rows(path: Path, most_bytes: int) -> Iterator[Row]:
-    """Every row on every page that reads as a leaf of a table, free pages too; one of more than `most_bytes` is left out.
+    """Every row on every page that reads as a leaf of a table, free pages too; one of more than
+    `most_bytes` is left out.
 
     A row may come more than once.  Raises OSError.
     """
@@ -40,11 +42,15 @@ class _Pages:
         start = file.read(100)
         whole = len(start) == 100 and start.startswith(b"SQLite format 3\0")
         size = int.from_bytes(start[16:18], "big") if whole else PAGE
-        self._size = 65536 if size == 1 else size if size >= 512 and size & (size - 1) == 0 else PAGE
+        self._size = (
+            65536 if size == 1 else size if size >= 512 and size & (size - 1) == 0 else PAGE
+        )
         self._usable = self._size - (start[20] if whole and start[20] <= 32 else 0)
         self._file, self._most_bytes = file, most_bytes
         self._left = 4 * file.seek(0, 2)
-        """So many bytes are read from overflow pages: each belongs to one row, unless the file lies."""
+        """So many bytes are read from overflow pages: each belongs to one row, unless the file
+        lies.
+        """
 
     def read(self, number: int) -> bytes:
         """A page; empty beyond the end."""
@@ -101,7 +107,13 @@ def _columns(payload: bytes) -> list[Value]:
         if length < 0 or len(part) != length:
             raise ValueError("cut short")
         at += length
-        values.append(int.from_bytes(part, "big", signed=True) if kind in _INTEGERS else part if kind % 2 == 0 else part.decode())
+        values.append(
+            int.from_bytes(part, "big", signed=True)
+            if kind in _INTEGERS
+            else part
+            if kind % 2 == 0
+            else part.decode()
+        )
     return values
 
 

@@ -24,7 +24,9 @@ Status = Literal[
     "stopped",
     "ended",
 ]
-"""`stopped`: the referee itself cannot work just now (the disk is full, or it failed), and goes on as soon as it can."""
+"""`stopped`: the referee itself cannot work just now (the disk is full, or it failed), and goes on
+as soon as it can.
+"""
 
 
 class Pointed(NamedTuple):
@@ -41,11 +43,12 @@ NOWHERE = Pointed(0, "")
 class Live:
     """What the referee sees and does at this moment; not kept.
 
-    `said` is the status in a sentence for people.  `observation` is the newest that could be read, None before the
-    first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows with every change, to wait for one.
-    `moved` are sentences about what is not where `table.json` says; with `held` nothing is ruled until people have said what to do.
-    `pointed` may be of a question that is closed already.  `trouble` is what went wrong with the program, in a sentence that stays until
-    the referee has ruled again; empty: nothing.
+    `said` is the status in a sentence for people.  `observation` is the newest that could be read,
+    None before the first; `frame_seq` and `at_ms` are those of the newest frame.  `stamp` grows
+    with every change, to wait for one. `moved` are sentences about what is not where `table.json`
+    says; with `held` nothing is ruled until people have said what to do. `pointed` may be of a
+    question that is closed already.  `trouble` is what went wrong with the program, in a sentence
+    that stays until the referee has ruled again; empty: nothing.
     """
 
     status: Status
@@ -61,7 +64,9 @@ class Live:
 
 
 class LiveState:
-    """The newest `Live` and the newest picture; they outlast a referee that fails and begins again.  Everything from any thread."""
+    """The newest `Live` and the newest picture; they outlast a referee that fails and begins again.
+    Everything from any thread.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -86,11 +91,15 @@ class LiveState:
             self._publish(replace(self._latest, status=status, said=said))
 
     def see(self, frame: Frame, readable: Observation | None) -> None:
-        """A new frame, and what could be read of it; None: nothing.  Nobody is woken: what follows from it is told next."""
+        """A new frame, and what could be read of it; None: nothing.  Nobody is woken: what follows
+        from it is told next.
+        """
         self.picture.show(frame)
         with self._changed:
             observation = self._latest.observation if readable is None else readable
-            self._latest = replace(self._latest, frame_seq=frame.seq, at_ms=frame.shown_ms, observation=observation)
+            self._latest = replace(
+                self._latest, frame_seq=frame.seq, at_ms=frame.shown_ms, observation=observation
+            )
 
     def move(self, moved: tuple[str, ...], held: bool) -> None:
         """What is not where it was, and whether nothing is ruled because of it."""

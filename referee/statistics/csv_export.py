@@ -17,41 +17,107 @@ from table.text import printable
 
 Cell = str | int | float | None
 FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may do harm (OWASP, "CSV Injection")."""
-GAMES = ("session", "game", "game_number", "begun_utc", "players", "winner", "finished", "simulated")
-THROWS = ("session", "game_number", "record", "time_utc", "clock_ms", "player", "size", "came_to_rest", "gap_mm", "sigma_mm", "leading", "decided_by")
+"""Text that begins so, in these signs or their wide forms, is a formula to a spreadsheet, and may
+do harm (OWASP, "CSV Injection").
+"""
+GAMES = (
+    "session",
+    "game",
+    "game_number",
+    "begun_utc",
+    "players",
+    "winner",
+    "finished",
+    "simulated",
+)
+THROWS = (
+    "session",
+    "game_number",
+    "record",
+    "time_utc",
+    "clock_ms",
+    "player",
+    "size",
+    "came_to_rest",
+    "gap_mm",
+    "sigma_mm",
+    "leading",
+    "decided_by",
+)
 
 
 def write_scores(path: Path, games: Sequence[Played]) -> None:
-    """One row a game, with a column of points for every colour that plays in any; raises InputError."""
+    """One row a game, with a column of points for every colour that plays in any; raises
+    InputError.
+    """
     colours = [colour for colour in COLOURS if any(colour in played.players for played in games)]
     points = (f"score_{colour}_points" for colour in colours)
     _write(path, (*GAMES, *points), (_game(played, colours) for played in games))
 
 
 def write_gaps(path: Path, games: Sequence[Played]) -> int:
-    """One row a throw of Ice Boule, and how many they are; sigma_mm is one standard deviation.  Raises InputError."""
+    """One row a throw of Ice Boule, and how many they are; sigma_mm is one standard deviation.
+    Raises InputError.
+    """
     rows = [row for played in games for row in _throws(played)]
     _write(path, THROWS, rows)
     return len(rows)
 
 
 def _game(played: Played, colours: Iterable[str]) -> list[Cell]:
-    players, winners = (", ".join(called(colour, played.names) for colour in group) for group in (played.players, played.winners))
-    row: list[Cell] = [played.session, played.game, played.number, played.begun_utc, players, winners]
-    return [*row, _yes(played.over), _yes(played.simulated), *(played.scores.get(colour) for colour in colours)]
+    players, winners = (
+        ", ".join(called(colour, played.names) for colour in group)
+        for group in (played.players, played.winners)
+    )
+    row: list[Cell] = [
+        played.session,
+        played.game,
+        played.number,
+        played.begun_utc,
+        players,
+        winners,
+    ]
+    return [
+        *row,
+        _yes(played.over),
+        _yes(played.simulated),
+        *(played.scores.get(colour) for colour in colours),
+    ]
 
 
 def _throws(played: Played) -> Iterable[list[Cell]]:
     for thrown in played.throws:
         lie = thrown.lie
-        rest = "out of play" if lie is None else "on the target" if lie.on_target else "touching" if not lie.gap_mm else "in play"
+        rest = (
+            "out of play"
+            if lie is None
+            else "on the target"
+            if lie.on_target
+            else "touching"
+            if not lie.gap_mm
+            else "in play"
+        )
         gap_mm = None if lie is None or lie.on_target or not lie.measured else f"{lie.gap_mm:.2f}"
         sigma_mm = None if thrown.sigma_mm is None else f"{thrown.sigma_mm:.3f}"
-        place: list[Cell] = [played.session, played.number, thrown.record, time_utc(thrown.at_ms), thrown.at_ms]
+        place: list[Cell] = [
+            played.session,
+            played.number,
+            thrown.record,
+            time_utc(thrown.at_ms),
+            thrown.at_ms,
+        ]
         leading = called(thrown.leading, played.names) if thrown.leading else None
         decided_by = "people" if thrown.by_people else "camera"
-        yield [*place, called(thrown.player, played.names), thrown.size, rest, gap_mm, sigma_mm, leading, decided_by]
+        yield [
+            *place,
+            called(thrown.player, played.names),
+            thrown.size,
+            rest,
+            gap_mm,
+            sigma_mm,
+            leading,
+            decided_by,
+        ]
 
 
 def _yes(value: bool) -> str:

@@ -1,4 +1,6 @@
-"""Sessions to look back on: every record with the state after it, read only, while they are played or long after."""
+"""Sessions to look back on: every record with the state after it, read only, while they are played
+or long after.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from typing import Any
 from engines import GAMES
 from referee.presentation import view_model as pages
 from referee.sessions.event_store import LogReader, SessionSummary
-from referee.sessions.events import Noted, Record, Reopened, SessionEnded, SessionStarted, shows_table
+from referee.sessions.events import (
+    Noted,
+    Record,
+    Reopened,
+    SessionEnded,
+    SessionStarted,
+    shows_table,
+)
 from referee.sessions.state import Games, Ledger, apply, begin
 from referee.statistics.results import Played, games_in
 from table.errors import InputError
@@ -24,7 +33,9 @@ REMEMBERED = 24
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A moment of a session at which something was decided: `verdict` and `said` as a view's verdicts have them."""
+    """A moment of a session at which something was decided: `verdict` and `said` as a view's
+    verdicts have them.
+    """
 
     seq: int
     at_ms: int
@@ -42,7 +53,9 @@ class Story:
         self.records, self.ledgers = records, ledgers
 
     def with_more(self, records: tuple[Record, ...]) -> Story:
-        """The same session with what came since; raises ValueError of the engine where moves do not follow."""
+        """The same session with what came since; raises ValueError of the engine where moves do not
+        follow.
+        """
         ledgers = list(self.ledgers)
         for record in records:
             ledgers.append(apply(ledgers[-1], record))
@@ -53,7 +66,10 @@ class Story:
         """Everything that was decided, in order, for a time-line."""
         decided = ((record, pages.verdict_of(record.event)) for record in self.records)
         lines = ((record, line) for record, line in decided if line is not None)
-        return tuple(Step(one.seq, one.at_ms, line["verdict"], line["player"], line["said"], one.frame) for one, line in lines)
+        return tuple(
+            Step(one.seq, one.at_ms, line["verdict"], line["player"], line["said"], one.frame)
+            for one, line in lines
+        )
 
     @cached_property
     def games(self) -> tuple[Played, ...]:
@@ -61,26 +77,40 @@ class Story:
         return games_in(self.ledgers[-1], self.records)
 
     def view(self, seq: int) -> dict[str, Any]:
-        """All that a page showed after the last record up to `seq` (`referee.presentation.view_model`)."""
+        """All that a page showed after the last record up to `seq`
+        (`referee.presentation.view_model`).
+        """
         count = max(1, sum(record.seq <= seq for record in self.records))
         records = self.records[:count]
-        return pages.view(self.ledgers[count - 1], records, next(filter(shows_table, reversed(records)), None))
+        return pages.view(
+            self.ledgers[count - 1], records, next(filter(shows_table, reversed(records)), None)
+        )
 
     def setup(self, seq: int) -> Setup | None:
         """The table at that time; None where the log does not know it."""
-        known = [record.event for record in self.records if record.seq <= seq and isinstance(record.event, SessionStarted | Reopened)]
+        known = [
+            record.event
+            for record in self.records
+            if record.seq <= seq and isinstance(record.event, SessionStarted | Reopened)
+        ]
         table = known[-1].table if known else {}
         return parse_table(table, "the session's table") if table else None
 
     @property
     def open_secret(self) -> bool:
-        """Was something noted in secret in a session that goes on?  Then it must not be carried away whole."""
-        secret = any(isinstance(record.event, Noted) and record.event.secret for record in self.records)
+        """Was something noted in secret in a session that goes on?  Then it must not be carried
+        away whole.
+        """
+        secret = any(
+            isinstance(record.event, Noted) and record.event.secret for record in self.records
+        )
         return secret and not isinstance(self.records[-1].event, SessionEnded)
 
 
 class Stories:
-    """The sessions of one log; safe to use from many threads.  The log is opened for each question and closed again."""
+    """The sessions of one log; safe to use from many threads.  The log is opened for each question
+    and closed again.
+    """
 
     def __init__(self, path: Path, games: Games = GAMES) -> None:
         self.path = path
@@ -89,14 +119,18 @@ class Stories:
         self._lock = threading.Lock()
 
     def summaries(self) -> tuple[SessionSummary, ...]:
-        """All sessions, the newest first; none where nothing was refereed yet.  Raises InputError for a log that cannot be read."""
+        """All sessions, the newest first; none where nothing was refereed yet.  Raises InputError
+        for a log that cannot be read.
+        """
         if not self.path.exists():
             return ()
         with LogReader(self.path) as log:
             return log.sessions()[::-1]
 
     def of(self, session: int) -> Story:
-        """A session with all that is on disk now; raises InputError: no such one, or its moves are not legal by these engines."""
+        """A session with all that is on disk now; raises InputError: no such one, or its moves are
+        not legal by these engines.
+        """
         with self._lock, LogReader(self.path) as log:
             known = self._known.pop(session, None)
             try:
@@ -108,7 +142,10 @@ class Stories:
             except InputError:
                 raise
             except ValueError as error:
-                raise InputError(f"session {session}: expected moves that are legal by this version's rules: {error}") from error
+                raise InputError(
+                    f"session {session}: expected moves that are legal by this version's rules:"
+                    f" {error}"
+                ) from error
             self._known[session] = known
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)

@@ -14,8 +14,8 @@ from referee.statistics.results import Played, Thrown
 class Tally:
     """A player of a game, by name, or by colour where no name was told.
 
-    `games`, `won`, `drawn` (shared) and points are of games that came to their end; points `against` are those of all
-    others together.  Throws are those of all games.
+    `games`, `won`, `drawn` (shared) and points are of games that came to their end; points
+    `against` are those of all others together.  Throws are those of all games.
     """
 
     game: str
@@ -29,7 +29,9 @@ class Tally:
 
     @property
     def median_gap_mm(self) -> float | None:
-        """Of the throws that stayed in play, and whose distance is known; on the target counts as 0 mm."""
+        """Of the throws that stayed in play, and whose distance is known; on the target counts as 0
+        mm.
+        """
         gaps = [thrown.lie.gap_mm for thrown in self.throws if thrown.lie and thrown.lie.measured]
         return median(gaps) if gaps else None
 
@@ -61,5 +63,7 @@ def _tally(game: str, player: str, sat: list[tuple[str, Played]]) -> Tally:
         drawn=sum(colour in played.winners and len(played.winners) > 1 for colour, played in over),
         points_for=scored,
         points_against=sum(sum(played.scores.values()) for _, played in over) - scored,
-        throws=tuple(thrown for colour, played in sat for thrown in played.throws if thrown.player == colour),
+        throws=tuple(
+            thrown for colour, played in sat for thrown in played.throws if thrown.player == colour
+        ),
     )

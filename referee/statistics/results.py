@@ -1,4 +1,6 @@
-"""What was played, over all sessions of a log: every game with its scores, and every throw of Ice Boule."""
+"""What was played, over all sessions of a log: every game with its scores, and every throw of Ice
+Boule.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,18 @@ from referee.sessions.state import Games, Ledger, Standing, fold
 from table.measured_text import time_utc
 
 SAME_MM = 0.006
-"""Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to it."""
+"""Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to
+it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """A throw of Ice Boule that counts, as it came to rest; `record` is where it was ruled or asked about.
+    """A throw of Ice Boule that counts, as it came to rest; `record` is where it was ruled or asked
+    about.
 
-    `lie` is None for a throw that left the play area; `sigma_mm` None where the distance is not the camera's own;
-    `leading` leads after it; `by_people` says that people decided or corrected it.
+    `lie` is None for a throw that left the play area; `sigma_mm` None where the distance is not the
+    camera's own; `leading` leads after it; `by_people` says that people decided or corrected it.
     """
 
     record: int
@@ -40,8 +45,8 @@ class Thrown:
 class Played:
     """A game of a session; `number` counts from 1.
 
-    `players` are colours in turn order, `names` people's by colour; `winners` of a game that is over, several where they
-    share it; `throws` of Ice Boule.
+    `players` are colours in turn order, `names` people's by colour; `winners` of a game that is
+    over, several where they share it; `throws` of Ice Boule.
     """
 
     session: int
@@ -84,7 +89,11 @@ def _game(ledger: Ledger, records: Mapping[int, Record]) -> Played:
         session=ledger.session,
         game=started.game,
         number=ledger.game_number,
-        begun_utc=started.started_utc if ledger.earlier is None else time_utc(begun_ms) or started.started_utc,
+        begun_utc=(
+            started.started_utc
+            if ledger.earlier is None
+            else time_utc(begun_ms) or started.started_utc
+        ),
         simulated=started.simulated,
         players=ledger.players,
         names=started.names,
@@ -107,15 +116,33 @@ def _throws(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Thrown]:
             seen = _seen(entry, records)
             sigma_mm = _sigma_mm(seen, move.lie) if move.lie else None
             by_people = seen is None or entry.question is not None
-            yield Thrown(entry.seq, records[entry.seq].at_ms, move.player, move.size, move.lie, sigma_mm, state.leading, by_people)
+            yield Thrown(
+                entry.seq,
+                records[entry.seq].at_ms,
+                move.player,
+                move.size,
+                move.lie,
+                sigma_mm,
+                state.leading,
+                by_people,
+            )
 
 
 def _seen(entry: Standing, records: Mapping[int, Record]) -> Mapping[str, Any] | None:
-    """The evidence of what the camera saw there; None where people put something else in its place."""
+    """The evidence of what the camera saw there; None where people put something else in its
+    place.
+    """
     event = (entry.question or records[entry.seq]).event
     return event.evidence if entry.by == entry.seq and isinstance(event, Ruled | Asked) else None
 
 
 def _sigma_mm(seen: Mapping[str, Any] | None, lie: Lie) -> float | None:
     gaps = (seen or {}).get("gaps", ())
-    return next((gap["sigma_mm"] for gap in gaps if gap["colour"] == lie.colour and abs(gap["gap_mm"] - lie.gap_mm) < SAME_MM), None)
+    return next(
+        (
+            gap["sigma_mm"]
+            for gap in gaps
+            if gap["colour"] == lie.colour and abs(gap["gap_mm"] - lie.gap_mm) < SAME_MM
+        ),
+        None,
+    )

@@ -16,7 +16,9 @@ from referee.statistics.results import SAME_MM, Thrown
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where a projectile of Ice Boule came to rest: mm from the target's middle, x right, y away from the players."""
+    """Where a projectile of Ice Boule came to rest: mm from the target's middle, x right, y away
+    from the players.
+    """
 
     player: str
     x_mm: float
@@ -35,7 +37,9 @@ class Hit:
 
 
 def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landing, ...]:
-    """Of throws that the camera measured and that stayed in play, as `games_in` gives them for these records."""
+    """Of throws that the camera measured and that stayed in play, as `games_in` gives them for
+    these records.
+    """
     events = {record.seq: record.event for record in records}
     found = []
     for thrown in throws:
@@ -50,7 +54,9 @@ def landings(throws: Iterable[Thrown], records: Sequence[Record]) -> tuple[Landi
 
 
 def squares_hit(ledger: Ledger) -> dict[str, dict[str, int]]:
-    """How many throws of a game of Ice Storm touched each square, by player; what was wasted or void touched none."""
+    """How many throws of a game of Ice Storm touched each square, by player; what was wasted or
+    void touched none.
+    """
     counted: dict[str, dict[str, int]] = {player: {} for player in ledger.players}
     for step in _steps(ledger):
         if isinstance(step.move, Throw) and step.move.place:
@@ -68,12 +74,22 @@ def hits(ledger: Ledger, records: Sequence[Record]) -> tuple[Hit, ...]:
         at_ms = by_seq[record].at_ms
         if isinstance(move, Capture):
             target = f"{move.colour}{move.number or ''}"
-            lines = [str(shot) for shot in ice_storm.shots(state) if shot.target == target and shot.certain]
+            lines = [
+                str(shot)
+                for shot in ice_storm.shots(state)
+                if shot.target == target and shot.certain
+            ]
             how = lines[0].partition(":")[0] if lines else "fire"
             found.append(Hit(record, at_ms, str(state.attacker), target, how))
         elif isinstance(move, Throw | Void | Moved) and state.scores_knocked:
-            off = [change.name for change in move.changes if change.place is None and not change.name.startswith(move.player)]
-            found += [Hit(record, at_ms, move.player, name, "knocked off the board") for name in off]
+            off = [
+                change.name
+                for change in move.changes
+                if change.place is None and not change.name.startswith(move.player)
+            ]
+            found += [
+                Hit(record, at_ms, move.player, name, "knocked off the board") for name in off
+            ]
     return tuple(found)
 
 
@@ -87,7 +103,9 @@ class _Step:
 
 
 def _steps(ledger: Ledger) -> list[_Step]:
-    """What counts of a game, in order; of a throw that was made void after it was ruled, only what it moved, if that stays."""
+    """What counts of a game, in order; of a throw that was made void after it was ruled, only what
+    it moved, if that stays.
+    """
     if ledger.started.game != ice_storm.NAME:
         return []
     state = ledger.start
@@ -98,7 +116,11 @@ def _steps(ledger: Ledger) -> list[_Step]:
             if isinstance(move, Low) and state.last and state.last.player == move.player:
                 at = max(at for at, step in enumerate(steps) if isinstance(step.move, Throw))
                 stays = not state.undoes_low
-                steps[at:] = [_Step(step.record, step.before, _what_stays(step.move)) for step in steps[at:] if stays]
+                steps[at:] = [
+                    _Step(step.record, step.before, _what_stays(step.move))
+                    for step in steps[at:]
+                    if stays
+                ]
             steps.append(_Step(entry.seq, state, move))
             state = ledger.engine.play(state, move)
     return steps
@@ -113,13 +135,19 @@ def _row(observation: Mapping[str, Any], thrown: Thrown) -> tuple[float, float] 
     """Where the piece lay that has the throw's distance."""
     assert thrown.lie is not None
     for gap in observation.get("gaps", ()):
-        if gap["colour"] == thrown.lie.colour and (gap["on_target"] == thrown.lie.on_target) and abs(gap["gap_mm"] - thrown.lie.gap_mm) < SAME_MM:
+        if (
+            gap["colour"] == thrown.lie.colour
+            and (gap["on_target"] == thrown.lie.on_target)
+            and abs(gap["gap_mm"] - thrown.lie.gap_mm) < SAME_MM
+        ):
             return gap["base_mm"][0], gap["base_mm"][1]
     return None
 
 
 def _target(observation: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Where the one piece of the target's colour stands; the state of an end just over does not name it, the players do."""
+    """Where the one piece of the target's colour stands; the state of an end just over does not
+    name it, the players do.
+    """
     players = state.get("scores", {})
     others = [piece for piece in observation["pieces"] if piece["colour"] not in players]
     return (others[0]["base_mm"][0], others[0]["base_mm"][1]) if len(others) == 1 else None

@@ -1,4 +1,6 @@
-"""Made-up tables: boards, fiducials, lenses, places for a camera, lamps and surfaces, none like the one before."""
+"""Made-up tables: boards, fiducials, lenses, places for a camera, lamps and surfaces, none like the
+one before.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,11 @@ def random_board(kind: Kind, rng: np.random.Generator) -> Board:
         case "zamboni":
             gap = float(rng.choice([0.0, rng.uniform(0.1, 1.5)]))
             rows = [str(colour) for colour in rng.permutation(("yellow", "red", "green", "blue"))]
-            return Coasters(cell_mm=(2 * 101.6 + gap) / 6, gap_mm=gap, layout=((rows[0], rows[1]), (rows[2], rows[3])))
+            return Coasters(
+                cell_mm=(2 * 101.6 + gap) / 6,
+                gap_mm=gap,
+                layout=((rows[0], rows[1]), (rows[2], rows[3])),
+            )
         case "icebreaker":
             return Hex(size=5, cell_mm=float(rng.integers(26, 41)))
         case "icefloe":
@@ -97,7 +103,13 @@ def _random_lens(rng: np.random.Generator) -> Lens:
         (0.0, focal * float(rng.normal(1, 4e-4)), height / 2 + float(rng.normal(0, 8))),
         (0.0, 0.0, 1.0),
     )
-    distortion = (float(rng.uniform(-0.09, 0.07)), float(rng.uniform(-0.03, 0.03)), float(rng.normal(0, 3e-4)), float(rng.normal(0, 3e-4)), 0.0)
+    distortion = (
+        float(rng.uniform(-0.09, 0.07)),
+        float(rng.uniform(-0.03, 0.03)),
+        float(rng.normal(0, 3e-4)),
+        float(rng.normal(0, 3e-4)),
+        0.0,
+    )
     return Lens(width=width, height=height, matrix=matrix, distortion=distortion)
 
 
@@ -107,10 +119,22 @@ def _random_markers(kind: Kind, board: Board, rng: np.random.Generator) -> tuple
     beyond = {"boule": side / 2 - 10.0, "storm": float(rng.uniform(62, 84)) - side / 2}
     out = beyond.get(kind, side / 2 + 5.0 + SHEET_MARGIN_MM + float(rng.uniform(2, 40)))
     careless = rng.random() < 0.4
-    shift, turn = (rng.uniform(-5, 5, (4, 2)), rng.normal(0, 4, 4)) if careless else (np.zeros((4, 2)), np.zeros(4))
-    middles = [(low[0] - out, high[1] + out), (high[0] + out, high[1] + out), (high[0] + out, low[1] - out), (low[0] - out, low[1] - out)]
+    shift, turn = (
+        (rng.uniform(-5, 5, (4, 2)), rng.normal(0, 4, 4))
+        if careless
+        else (np.zeros((4, 2)), np.zeros(4))
+    )
+    middles = [
+        (low[0] - out, high[1] + out),
+        (high[0] + out, high[1] + out),
+        (high[0] + out, low[1] - out),
+        (low[0] - out, low[1] - out),
+    ]
     return tuple(
-        square_marker(index, float(x + shift[index, 0]), float(y + shift[index, 1]), side, float(turn[index])) for index, (x, y) in enumerate(middles)
+        square_marker(
+            index, float(x + shift[index, 0]), float(y + shift[index, 1]), side, float(turn[index])
+        )
+        for index, (x, y) in enumerate(middles)
     )
 
 
@@ -119,32 +143,68 @@ def _random_game(board: Board, rng: np.random.Generator) -> Game:
     size = ("small", "medium", "large")[int(rng.integers(3))]
     match board:
         case Coasters():
-            return Game(name="zamboni_wars", colours=tuple(colours[: int(rng.integers(2, 5))]), sizes=("small", "medium", "large"))
+            return Game(
+                name="zamboni_wars",
+                colours=tuple(colours[: int(rng.integers(2, 5))]),
+                sizes=("small", "medium", "large"),
+            )
         case Hex():
             white = rng.random() < 0.8 or colours[2] == "clear"
-            ships = ("red", "black") if rng.random() < 0.4 else tuple(colour for colour in colours if colour != "white")[:2]
-            fits = [name for name, least_mm in (("small", 0.0), ("medium", 28.0), ("large", 36.0)) if board.cell_mm >= least_mm]
+            ships = (
+                ("red", "black")
+                if rng.random() < 0.4
+                else tuple(colour for colour in colours if colour != "white")[:2]
+            )
+            fits = [
+                name
+                for name, least_mm in (("small", 0.0), ("medium", 28.0), ("large", 36.0))
+                if board.cell_mm >= least_mm
+            ]
             counters = Counters(
-                colour="white" if white else next(colour for colour in colours if colour not in ships),
+                colour=(
+                    "white" if white else next(colour for colour in colours if colour not in ships)
+                ),
                 diameter_mm=board.cell_mm * float(rng.uniform(0.5, 0.72)),
             )
-            return Game(name="icebreaker", colours=ships, sizes=(fits[int(rng.integers(len(fits)))],), counters=counters)
+            return Game(
+                name="icebreaker",
+                colours=ships,
+                sizes=(fits[int(rng.integers(len(fits)))],),
+                counters=counters,
+            )
         case Tiles():
             suits = ("red", "black", "green" if rng.random() < 0.3 else "yellow", "blue")
-            return Game(name="icefloe", colours=suits[: int(rng.integers(3, 5))], sizes=("A", "B", "C", "D", "E", "F"), pieces="piecepack")
+            return Game(
+                name="icefloe",
+                colours=suits[: int(rng.integers(3, 5))],
+                sizes=("A", "B", "C", "D", "E", "F"),
+                pieces="piecepack",
+            )
         case Chessboard():
             if board.square_mm < 50 and size == "large":
                 size = "medium"
-            return Game(name="ice_storm", colours=tuple(colours[: int(rng.integers(3, 6))]), sizes=(size,))
+            return Game(
+                name="ice_storm", colours=tuple(colours[: int(rng.integers(3, 6))]), sizes=(size,)
+            )
         case Open():
             players = int(rng.integers(2, 5))
-            return Game(name="ice_boule", colours=tuple(colours[:players]), sizes=(size,), target=colours[players])
+            return Game(
+                name="ice_boule",
+                colours=tuple(colours[:players]),
+                sizes=(size,),
+                target=colours[players],
+            )
 
 
-def square_marker(marker_id: int, x_mm: float, y_mm: float, side_mm: float, turn_deg: float = 0.0) -> Marker:
+def square_marker(
+    marker_id: int, x_mm: float, y_mm: float, side_mm: float, turn_deg: float = 0.0
+) -> Marker:
     """A fiducial with its middle at (x, y), turned from reading upright from the near side."""
     c, s, h = math.cos(math.radians(turn_deg)), math.sin(math.radians(turn_deg)), side_mm / 2
-    far_left, far_right, near_right, near_left = ((x_mm + c * dx - s * dy, y_mm + s * dx + c * dy) for dx, dy in ((-h, h), (h, h), (h, -h), (-h, -h)))
+    far_left, far_right, near_right, near_left = (
+        (x_mm + c * dx - s * dy, y_mm + s * dx + c * dy)
+        for dx, dy in ((-h, h), (h, h), (h, -h), (-h, -h))
+    )
     return Marker(id=marker_id, corners_mm=(far_left, far_right, near_right, near_left))
 
 
@@ -152,17 +212,26 @@ def random_camera(setup: Setup, rng: np.random.Generator) -> Camera:
     """A camera tilted by 0 to 35 degrees, nearly as near as all cards and its stand allow."""
     cards = np.array([marker.corners_mm for marker in setup.fiducials.markers]).reshape(-1, 2)
     middle = cards.mean(axis=0)
-    cards = np.column_stack([middle + 1.12 * (cards - middle), np.full(len(cards), setup.fiducials.z_mm)])
+    cards = np.column_stack(
+        [middle + 1.12 * (cards - middle), np.full(len(cards), setup.fiducials.z_mm)]
+    )
     tilt, round_ = math.radians(rng.uniform(0, 35)), math.radians(rng.uniform(-150, -30))
     target = np.array([*(middle + rng.normal(0, 12, 2)), 0.0])
-    back = np.array([math.sin(tilt) * math.cos(round_), math.sin(tilt) * math.sin(round_), math.cos(tilt)])
+    back = np.array(
+        [math.sin(tilt) * math.cos(round_), math.sin(tilt) * math.sin(round_), math.cos(tilt)]
+    )
     roll = float(rng.normal(0, 8))
     for distance in np.arange(float(rng.uniform(400.0, 850.0)), 3000.0, 20.0):
         camera = look_at(target + distance * back, target, roll)
         pixels = project(cards, camera, setup.camera)
-        if pixels.min() > 4 and (pixels < np.array([setup.camera.width - 4, setup.camera.height - 4])).all():
+        if (
+            pixels.min() > 4
+            and (pixels < np.array([setup.camera.width - 4, setup.camera.height - 4])).all()
+        ):
             return look_at(target + distance * float(rng.uniform(1.0, 1.15)) * back, target, roll)
-    raise InputError("case: expected a lens that can see all fiducials from 3 m, got one that cannot")
+    raise InputError(
+        "case: expected a lens that can see all fiducials from 3 m, got one that cannot"
+    )
 
 
 def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
@@ -176,7 +245,11 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
     middle = setup.outline_mm().mean(axis=0)
     lamps = tuple(
         Lamp(
-            (float(middle[0] + rng.normal(0, 450)), float(middle[1] + rng.normal(0, 450)), float(rng.uniform(700, 1800))),
+            (
+                float(middle[0] + rng.normal(0, 450)),
+                float(middle[1] + rng.normal(0, 450)),
+                float(rng.uniform(700, 1800)),
+            ),
             power=float(rng.uniform(0.3, 1.0)),
             radius_mm=float(rng.uniform(20, 160)),
             rgb=(1.0, float(rng.uniform(0.86, 1.0)), float(rng.uniform(0.72, 1.05))),
@@ -189,13 +262,29 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
     exposure = float(rng.uniform(1.4, 2.2) if over_exposed else rng.uniform(0.75, 1.25)) / light
     sensor = Sensor(
         blur_px=float(rng.uniform(0.9, 1.4) if rng.random() < 0.12 else rng.uniform(0.5, 0.9)),
-        exposure=(exposure * float(rng.uniform(0.94, 1.06)), exposure, exposure * float(rng.uniform(0.92, 1.08))),
+        exposure=(
+            exposure * float(rng.uniform(0.94, 1.06)),
+            exposure,
+            exposure * float(rng.uniform(0.92, 1.08)),
+        ),
         vignetting=float(rng.uniform(0.0, 0.35)),
-        shot_noise=float(rng.uniform(0.03, 0.06) if rng.random() < 0.12 else rng.uniform(0.008, 0.028)),
+        shot_noise=float(
+            rng.uniform(0.03, 0.06) if rng.random() < 0.12 else rng.uniform(0.008, 0.028)
+        ),
         read_noise=float(rng.uniform(0.002, 0.006)),
     )
-    mat = replace(_redyed(MATS[int(rng.integers(len(MATS)))], rng), contrast=float(rng.uniform(0.08, 0.3))) if rng.random() < 0.75 else None
-    bounds = cv2.boundingRect(np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32).reshape(-1, 1, 2))
+    mat = (
+        replace(
+            _redyed(MATS[int(rng.integers(len(MATS)))], rng), contrast=float(rng.uniform(0.08, 0.3))
+        )
+        if rng.random() < 0.75
+        else None
+    )
+    bounds = cv2.boundingRect(
+        np.array([marker.corners_mm for marker in setup.fiducials.markers], np.float32).reshape(
+            -1, 1, 2
+        )
+    )
     x, y, width, depth = (float(value) for value in bounds)
     edge = rng.uniform(200, 800, 4)
     return Stage(
@@ -207,7 +296,12 @@ def random_stage(setup: Setup, rng: np.random.Generator) -> Stage:
         squares=_random_squares(rng),
         frame_rgb=_times((0.05, 0.04, 0.035), float(np.exp(rng.uniform(-1.0, 2.3)))),
         frame_mm=float(rng.uniform(6, 18)),
-        table_mm=(x - float(edge[0]), y - float(edge[1]), x + width + float(edge[2]), y + depth + float(edge[3])),
+        table_mm=(
+            x - float(edge[0]),
+            y - float(edge[1]),
+            x + width + float(edge[2]),
+            y + depth + float(edge[3]),
+        ),
         seed=int(rng.integers(1 << 30)),
     )
 
@@ -217,7 +311,10 @@ def _redyed(surface: Surface, rng: np.random.Generator) -> Surface:
     rgb = np.array(surface.rgb)
     if surface.kind != "wood" and rng.random() < 0.35:
         rgb = rng.permutation(rgb)
-    r, g, b = (float(np.clip(value, 0.012, 0.75)) for value in rgb * np.exp(rng.uniform(-0.5, 0.5)) * rng.uniform(0.85, 1.15, 3))
+    r, g, b = (
+        float(np.clip(value, 0.012, 0.75))
+        for value in rgb * np.exp(rng.uniform(-0.5, 0.5)) * rng.uniform(0.85, 1.15, 3)
+    )
     return replace(surface, rgb=(r, g, b))
 
 
@@ -226,7 +323,9 @@ def _random_squares(rng: np.random.Generator) -> tuple[Rgb, Rgb]:
     dark, light = SQUARES[int(rng.integers(len(SQUARES)))]
     if rng.random() < 0.3:
         return dark, light
-    return _times(dark, float(np.exp(rng.uniform(-0.3, 0.9)))), _times(light, float(rng.uniform(0.7, 1.1)))
+    return _times(dark, float(np.exp(rng.uniform(-0.3, 0.9)))), _times(
+        light, float(rng.uniform(0.7, 1.1))
+    )
 
 
 def _times(rgb: Rgb, factor: float) -> Rgb:

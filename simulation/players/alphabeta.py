@@ -1,6 +1,8 @@
-"""A player of Icebreaker that looks ahead: alpha-beta search, one move deeper at a time until its nodes are spent.
+"""A player of Icebreaker that looks ahead: alpha-beta search, one move deeper at a time until its
+nodes are spent.
 
-No clock and no chance: the same position and the same number of nodes give the same move on every machine.
+No clock and no chance: the same position and the same number of nodes give the same move on every
+machine.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from engines.icebreaker.moves import Move, moves
 from engines.icebreaker.state import State
 
 WON = 10_000
-"""More than positions are ever worth before they are won; a win is worth one more for every iceberg that it leaves."""
+"""More than positions are ever worth before they are won; a win is worth one more for every iceberg
+that it leaves.
+"""
 LEAD = 4
 """What a captured iceberg is worth beside one that a player would only reach first."""
 
@@ -31,9 +35,17 @@ class SearchPlayer:
         if state.seat is None:
             raise ValueError("the game is over, so there is no move to choose")
         own, others = state.seat, 1 - state.seat
-        position = Position(state.ships[own], state.ships[others], state.ice, state.scores[own], state.scores[others])
+        position = Position(
+            state.ships[own],
+            state.ships[others],
+            state.ice,
+            state.scores[own],
+            state.scores[others],
+        )
         decided = max(state.scores) >= state.setting.majority
-        search = _Search(state.setting.board, state.setting.enough if decided else state.setting.majority)
+        search = _Search(
+            state.setting.board, state.setting.enough if decided else state.setting.majority
+        )
         value, depth = search.value(position, 1, -2 * WON, 2 * WON), 1
         search.nodes = self.nodes
         try:
@@ -58,19 +70,23 @@ class Position(NamedTuple):
         """What the other player sees after a move."""
         to = 1 << move.to_cell
         moved = self.own ^ (1 << move.from_cell | to)
-        return Position(self.others, moved, self.ice & ~to, self.theirs, self.mine + bool(self.ice & to))
+        return Position(
+            self.others, moved, self.ice & ~to, self.theirs, self.mine + bool(self.ice & to)
+        )
 
     def passed(self) -> Position:
         """What the other player sees when no ship could move."""
         return Position(self.others, self.own, self.ice, self.theirs, self.mine)
 
 
-class _Spent(Exception):  # noqa: N818  # no error
+class _Spent(Exception):  # noqa: N818 - no error
     """All nodes are spent."""
 
 
 class _Search:
-    """`goal` is how many captures win; `nodes` are left to spend, None for no end of them; `best` moves are tried first next time."""
+    """`goal` is how many captures win; `nodes` are left to spend, None for no end of them; `best`
+    moves are tried first next time.
+    """
 
     def __init__(self, board: Board, goal: int) -> None:
         self.board, self.goal = board, goal
@@ -78,7 +94,9 @@ class _Search:
         self.best: dict[Position, Move] = {}
 
     def value(self, position: Position, depth: int, low: int, high: int) -> int:
-        """What a position is worth to the player to move, as far as it lies between `low` and `high`; raises _Spent."""
+        """What a position is worth to the player to move, as far as it lies between `low` and
+        `high`; raises _Spent.
+        """
         if self.nodes is not None:
             self.nodes -= 1
             if self.nodes < 0:
@@ -110,7 +128,8 @@ class _Search:
         return legal
 
     def reach(self, position: Position) -> int:
-        """Icebergs that the player to move would reach before the other, less those that the other reaches first.
+        """Icebergs that the player to move would reach before the other, less those that the other
+        reaches first.
 
         Both sides spread one step at a time over cells without ships, the player to move first.
         """

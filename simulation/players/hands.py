@@ -1,4 +1,6 @@
-"""People at a simulated table, whatever they play: arms that come and go, and what they tell the referee, a step a frame."""
+"""People at a simulated table, whatever they play: arms that come and go, and what they tell the
+referee, a step a frame.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Told(Protocol):
 
 
 class People:
-    """Their arms and their clock, the camera's.  What they do is an iterator that is asked once a frame, after `look_up`."""
+    """Their arms and their clock, the camera's.  What they do is an iterator that is asked once a
+    frame, after `look_up`.
+    """
 
     def __init__(self, told: Told, setup: Setup) -> None:
         self.setup, self._told = setup, told
@@ -44,7 +48,9 @@ class People:
         self._last_ms, self.now_ms = self.now_ms, at_ms
 
     def say(self, command: Command) -> None:
-        """Tell the referee; what does not fit any more, because people at the panel were faster, is left unsaid."""
+        """Tell the referee; what does not fit any more, because people at the panel were faster, is
+        left unsaid.
+        """
         with suppress(InputError):
             self._told.command(command)
 
@@ -62,7 +68,9 @@ class People:
         return np.array([low[0] + share * (high[0] - low[0]), low[1]])
 
     def reach(self, player: str, to_mm: Array | None, lasting_ms: int = REACH_MS) -> Steps:
-        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step in which it arrives is not taken."""
+        """Move an arm from where the hand is, or from outside, to a place (3,), or away; the step
+        in which it arrives is not taken.
+        """
         seat = self.seat_mm(player)
         away = np.array([seat[0], seat[1] - 330.0, 90.0])
         start = away if self._hand_mm is None else self._hand_mm
@@ -80,7 +88,9 @@ class People:
     def _arm(self, player: str, tip_mm: Array) -> tuple[Limb, ...]:
         index = self.setup.game.colours.index(player)
         seat = self.seat_mm(player)
-        heading = math.degrees(math.atan2(float(tip_mm[1] - seat[1] + 700), float(tip_mm[0] - seat[0])))
+        heading = math.degrees(
+            math.atan2(float(tip_mm[1] - seat[1] + 700), float(tip_mm[0] - seat[0]))
+        )
         r, g, b = (0.25 * share + 0.02 for share in ALBEDO[player])
         sleeve: Rgb = (r, g, b)
         return reaching_arm(tip_mm, heading, SKINS[index % len(SKINS)], sleeve)

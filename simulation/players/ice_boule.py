@@ -1,7 +1,8 @@
-"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer when they are asked.
+"""Simulated players of Ice Boule: they watch the session, throw when it is their turn, and answer
+when they are asked.
 
-Only what lies before the lens is made up.  Their script is a function of the camera's time, so a game is the same for the
-same seed and frame times, and runs as fast as it is looked at.
+Only what lies before the lens is made up.  Their script is a function of the camera's time, so a
+game is the same for the same seed and frame times, and runs as fast as it is looked at.
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from referee.sessions.commands import Answer, Command, Hear
 from simulation.camera import PERIOD_MS, Pace, SimulatedCamera, as_fast_as_asked
 from simulation.generate.rest_poses import flush_deg
 from simulation.players.hands import WHO, People, Steps
-from simulation.players.ice_boule_table import Tabletop, Throw, demo_place, demo_setup, demo_stage, middle_mm
+from simulation.players.ice_boule_table import (
+    Tabletop,
+    Throw,
+    demo_place,
+    demo_setup,
+    demo_stage,
+    middle_mm,
+)
 from simulation.render.scene import Scene, ScenePiece
 from table.errors import InputError
 from table.solids import Array, Solid, leaning, on_top, upright
@@ -52,19 +60,32 @@ class Watched(Protocol):
         """Say something to the referee."""
 
 
-def simulated_table(session: Watched, seed: int, period_ms: int = PERIOD_MS, start_ms: int = 0, pace: Pace = as_fast_as_asked) -> SimulatedCamera:
+def simulated_table(
+    session: Watched,
+    seed: int,
+    period_ms: int = PERIOD_MS,
+    start_ms: int = 0,
+    pace: Pace = as_fast_as_asked,
+) -> SimulatedCamera:
     """A camera over the table of `demo_setup`, at which simulated players play for `session`."""
     players = Players(session, demo_setup(), seed)
-    return SimulatedCamera(players.setup, demo_place(), players.scene_at, seed, period_ms, start_ms, pace)
+    return SimulatedCamera(
+        players.setup, demo_place(), players.scene_at, seed, period_ms, start_ms, pace
+    )
 
 
 class Players:
-    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts throws on which nobody ruled rightly."""
+    """Everybody at the table.  The camera asks `scene_at`, in order of time; `taken_back` counts
+    throws on which nobody ruled rightly.
+    """
 
     def __init__(self, session: Watched, setup: Setup, seed: int) -> None:
         """Raises InputError for a table on which Ice Boule is not played."""
         if setup.game.target is None:
-            raise InputError("simulation: game.target: expected a colour for the target, got none; the simulated players play Ice Boule")
+            raise InputError(
+                "simulation: game.target: expected a colour for the target, got none; the simulated"
+                " players play Ice Boule"
+            )
         self.setup, self._session = setup, session
         self.table = Tabletop(setup)
         self.taken_back = 0
@@ -103,14 +124,19 @@ class Players:
                 yield
 
     def _until_ruled(self, view: dict[str, Any], act: Callable[[dict[str, Any]], Steps]) -> Steps:
-        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is taken back."""
+        """Act, then wait for the referee; what is not ruled on in good time, or not accepted, is
+        taken back.
+        """
         self._before = self.table
         yield from act(view)
         rested_ms, frames = self._people.now_ms, 0
         while self._people.now_ms - rested_ms < PATIENCE_MS or frames < PATIENCE_FRAMES:
             now = self._session.view()
             if now["seq"] != view["seq"] and now["phase"] != "paused":
-                if not now["verdicts"] or now["verdicts"][0]["verdict"] not in ("refused", "cannot_see"):
+                if not now["verdicts"] or now["verdicts"][0]["verdict"] not in (
+                    "refused",
+                    "cannot_see",
+                ):
                     return
                 break
             if now["phase"] != "playing":
@@ -125,7 +151,11 @@ class Players:
         assert target is not None, "nobody throws before the target lies there"
         colour = view["next"]
         aim = middle_mm(target.solid)
-        accident = str(self._rng.choice([*ACCIDENTS, "none"], p=[*ACCIDENTS.values(), 1 - sum(ACCIDENTS.values())]))
+        accident = str(
+            self._rng.choice(
+                [*ACCIDENTS, "none"], p=[*ACCIDENTS.values(), 1 - sum(ACCIDENTS.values())]
+            )
+        )
         accident = "topple" if self.table.stack and self._rng.random() < TOPPLES else accident
         throw = Throw((float(aim[0]), float(aim[1])), self._skill_mm[colour], accident)
         after = self.table.thrown(colour, throw, self._rng)
@@ -147,12 +177,16 @@ class Players:
         assert target is not None, "it was thrown just now"
         x, y = middle_mm(target.solid)
         yield from self._people.reach(player, np.array([x, y, 40.0]))
-        self.table = self.table.with_target(upright(self.setup.sizes[-1], float(x), float(y), float(self._rng.uniform(0, 90))))
+        self.table = self.table.with_target(
+            upright(self.setup.sizes[-1], float(x), float(y), float(self._rng.uniform(0, 90)))
+        )
         yield
         yield from self._people.reach(player, None)
 
     def _centrifice(self, player: str, colour: str, after: Tabletop) -> Steps:
-        """An arm sets up a catapult on the line, the projectile flies off it, and lies where `after` has it."""
+        """An arm sets up a catapult on the line, the projectile flies off it, and lies where
+        `after` has it.
+        """
         size, place = self.setup.sizes[-1], self._people.seat_mm(player)
         centrifuge = upright(size, float(place[0]), LINE_MM, float(self._rng.uniform(-10, 10)))
         projectile = on_top(size, centrifuge, flush_deg(centrifuge, self._rng))
@@ -162,7 +196,10 @@ class Players:
         began_ms, lands = self._people.now_ms, middle_mm(after.pieces[-1].solid)
         yield
         while (share := (self._people.now_ms - began_ms) / FLIGHT_MS) < 1:
-            self._loose = (catapult, self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)))
+            self._loose = (
+                catapult,
+                self.table.piece(colour, self._in_flight(middle_mm(projectile), lands, share)),
+            )
             yield
         self.table, self._loose = after, (catapult,)
         yield
@@ -173,7 +210,9 @@ class Players:
         turn = np.linalg.qr(self._rng.normal(size=(3, 3)))[0]
         rotation = turn * np.sign(np.linalg.det(turn))
         x, y = start_mm + share * (end_mm - start_mm)
-        return leaning(self.setup.sizes[-1], rotation, np.array([x, y, 60 + 120 * share * (1 - share)]))
+        return leaning(
+            self.setup.sizes[-1], rotation, np.array([x, y, 60 + 120 * share * (1 - share)])
+        )
 
     def _take_back(self, before: Tabletop) -> Steps:
         """Whoever threw last puts everything back as it was."""
@@ -191,7 +230,10 @@ class Players:
         player = view["state"]["starter"]
         hand = np.array([self._people.seat_mm(player)[0], 0.0])
         while self.table.pieces:
-            nearest = min((middle_mm(piece.solid) for piece in self.table.pieces), key=lambda place: float(np.hypot(*(place - hand))))
+            nearest = min(
+                (middle_mm(piece.solid) for piece in self.table.pieces),
+                key=lambda place: float(np.hypot(*(place - hand))),
+            )
             yield from self._people.reach(player, np.array([*nearest, 30.0]), SWEEP_MS)
             for piece in self.table.pieces:
                 if np.hypot(*(middle_mm(piece.solid) - nearest)) < 60:
@@ -201,19 +243,31 @@ class Players:
         yield from self._people.reach(player, None)
 
     def _answer(self, view: dict[str, Any]) -> Steps:
-        """They measure with a calliper, and say what it showed, unless people at the panel were faster."""
+        """They measure with a calliper, and say what it showed, unless people at the panel were
+        faster.
+        """
         yield from self._people.wait(THINK_MS)
         now = self._session.view()
         if now["question"] is None or now["question"]["seq"] != view["question"]["seq"]:
             return
         truth, target = true_layout(self.table), self.table.target
         left = target is None or not self.table.in_play(target)
-        choice = max(now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth, left))
+        choice = max(
+            now["question"]["choices"], key=lambda choice: _likeness(choice["moves"], truth, left)
+        )
         readings: dict[str, float] = {}
         for lie in truth.lies:
             readings.setdefault(lie.colour, lie.gap_mm)
         how: Any = "calliper" if readings else "order"
-        self._people.say(Answer(question=now["question"]["seq"], label=choice["label"], how=how, readings_mm=readings, decided_by=WHO))
+        self._people.say(
+            Answer(
+                question=now["question"]["seq"],
+                label=choice["label"],
+                how=how,
+                readings_mm=readings,
+                decided_by=WHO,
+            )
+        )
         yield
         if not choice["moves"]:
             yield from self._take_back(self._before)
@@ -237,12 +291,18 @@ def true_layout(table: Tabletop) -> Layout:
 
 
 def _likeness(moves: Sequence[str], truth: Layout, left: bool) -> tuple[int, ...]:
-    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the target is not in play any more."""
+    """How well the moves of a choice agree with what is true; the greater the better.  `left`: the
+    target is not in play any more.
+    """
     played = [parse_move(move) for move in moves]
     void = any(isinstance(move, Void) for move in played)
     if void or left:
         return (1 if void and left else -NEVER,)
-    layouts = [move.layout for move in played if isinstance(move, ThrowMove | Stop) and move.layout is not None]
+    layouts = [
+        move.layout
+        for move in played
+        if isinstance(move, ThrowMove | Stop) and move.layout is not None
+    ]
     if not layouts:
         return (-len(truth.lies),)
     said = layouts[-1]

@@ -1,4 +1,6 @@
-"""The table of the simulated players: what lies on it, and what a throw does to it.  Solids never share space."""
+"""The table of the simulated players: what lies on it, and what a throw does to it.  Solids never
+share space.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,16 @@ STACK_MOST = 2
 
 
 def demo_setup() -> Setup:
-    """The simulated table: open ground of 600 x 450 mm between four fiducials, red against blue, a yellow target."""
+    """The simulated table: open ground of 600 x 450 mm between four fiducials, red against blue, a
+    yellow target.
+    """
     width, depth = GROUND_MM
-    middles = [(-15.0, depth + 15.0), (width + 15.0, depth + 15.0), (width + 15.0, -15.0), (-15.0, -15.0)]
+    middles = [
+        (-15.0, depth + 15.0),
+        (width + 15.0, depth + 15.0),
+        (width + 15.0, -15.0),
+        (-15.0, -15.0),
+    ]
     return Setup(
         camera=Lens(
             width=1280,
@@ -42,7 +51,10 @@ def demo_setup() -> Setup:
             matrix=((1052.0, 0.0, 641.5), (0.0, 1052.4, 478.0), (0.0, 0.0, 1.0)),
             distortion=(-0.045, 0.012, 0.0003, -0.0002, 0.0),
         ),
-        fiducials=Fiducials(markers=tuple(square_marker(id_, x, y, 36.0) for id_, (x, y) in enumerate(middles)), z_mm=0.15),
+        fiducials=Fiducials(
+            markers=tuple(square_marker(id_, x, y, 36.0) for id_, (x, y) in enumerate(middles)),
+            z_mm=0.15,
+        ),
         board=Open(outline_mm=((0.0, 0.0), (width, 0.0), (width, depth), (0.0, depth))),
         game=Game(name="ice_boule", colours=("red", "blue"), sizes=("large",), target="yellow"),
         pieces=load_piece_set("looney"),
@@ -52,7 +64,11 @@ def demo_setup() -> Setup:
 def demo_place() -> Camera:
     """Where the simulated camera hangs: over the near edge, tilted by some 16 degrees."""
     width, depth = GROUND_MM
-    return look_at(np.array([width / 2 + 25, depth / 2 - 195, 668.0]), np.array([width / 2 + 2, depth / 2 - 8, 0.0]), roll_deg=1.5)
+    return look_at(
+        np.array([width / 2 + 25, depth / 2 - 195, 668.0]),
+        np.array([width / 2 + 2, depth / 2 - 8, 0.0]),
+        roll_deg=1.5,
+    )
 
 
 def demo_stage(seed: int) -> Stage:
@@ -62,11 +78,22 @@ def demo_stage(seed: int) -> Stage:
         table=Surface("wood", (0.30, 0.17, 0.085), contrast=0.22, grain_deg=4.0, gloss=0.04),
         mat=Surface("cloth", (0.20, 0.235, 0.215), contrast=0.07),
         lamps=(
-            Lamp((width / 2 + 320, depth / 2 + 420, 1250.0), 0.62, radius_mm=90.0, rgb=(1.0, 0.95, 0.86)),
+            Lamp(
+                (width / 2 + 320, depth / 2 + 420, 1250.0),
+                0.62,
+                radius_mm=90.0,
+                rgb=(1.0, 0.95, 0.86),
+            ),
             Lamp((-500.0, depth / 2, 1100.0), 0.2, radius_mm=220.0, rgb=(0.86, 0.94, 1.0)),
         ),
         ambient=0.34,
-        sensor=Sensor(blur_px=0.62, exposure=(0.86, 0.86, 0.88), vignetting=0.12, shot_noise=0.011, read_noise=0.0025),
+        sensor=Sensor(
+            blur_px=0.62,
+            exposure=(0.86, 0.86, 0.88),
+            vignetting=0.12,
+            shot_noise=0.011,
+            read_noise=0.0025,
+        ),
         seed=seed,
     )
 
@@ -78,8 +105,9 @@ class Throw:
     aim_mm: tuple[float, float]
     spread_mm: float
     accident: str = "none"
-    """`none`, `touch` the target, `knock` another piece or the target, land `on target` or on what stands there, `topple` that stack, roll `off`
-    the play area."""
+    """`none`, `touch` the target, `knock` another piece or the target, land `on target` or on what
+    stands there, `topple` that stack, roll `off` the play area.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +120,9 @@ class Tabletop:
     @property
     def target(self) -> ScenePiece | None:
         """The target, if it is on the table."""
-        return next((piece for piece in self.pieces if piece.colour == self.setup.game.target), None)
+        return next(
+            (piece for piece in self.pieces if piece.colour == self.setup.game.target), None
+        )
 
     def in_play(self, piece: ScenePiece) -> bool:
         """Does it lie inside the outline?"""
@@ -102,7 +132,11 @@ class Tabletop:
     def stack(self) -> tuple[ScenePiece, ...]:
         """What stands on the target, from below."""
         target = self.target
-        over = [piece for piece in self.pieces if target is not None and piece is not target and stands_on(piece, target)]
+        over = [
+            piece
+            for piece in self.pieces
+            if target is not None and piece is not target and stands_on(piece, target)
+        ]
         return tuple(sorted(over, key=lambda piece: float(piece.solid.vertices_mm[:, 2].min())))
 
     def gaps_mm(self) -> dict[ScenePiece, float]:
@@ -111,7 +145,10 @@ class Tabletop:
         if target is None:
             return {}
         thrown = [piece for piece in self.pieces if piece is not target and self.in_play(piece)]
-        return {piece: -1.0 if stands_on(piece, target) else clearance(piece.solid, target.solid).mm for piece in thrown}
+        return {
+            piece: -1.0 if stands_on(piece, target) else clearance(piece.solid, target.solid).mm
+            for piece in thrown
+        }
 
     def with_target(self, solid: Solid) -> Tabletop:
         """The target there, and only there."""
@@ -171,14 +208,23 @@ class Tabletop:
         return None
 
     def _knock(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """A piece that lies there is pushed on, any distance, or knocked over, or off; the projectile rests near where it was."""
-        loose = [piece for piece in self.pieces if self.in_play(piece) and not any(stands_on(other, piece) for other in self.pieces)]
+        """A piece that lies there is pushed on, any distance, or knocked over, or off; the
+        projectile rests near where it was.
+        """
+        loose = [
+            piece
+            for piece in self.pieces
+            if self.in_play(piece) and not any(stands_on(other, piece) for other in self.pieces)
+        ]
         loose = [piece for piece in loose if piece.solid.vertices_mm[:, 2].min() < 0.01]
         for _ in range(20):
             if not loose:
                 return None
             struck = loose[int(rng.integers(len(loose)))]
-            way, push_mm = math.radians(float(rng.normal(90, 25))), float(np.exp(rng.uniform(*np.log(PUSH_MM))))
+            way, push_mm = (
+                math.radians(float(rng.normal(90, 25))),
+                float(np.exp(rng.uniform(*np.log(PUSH_MM)))),
+            )
             ahead = np.array([math.cos(way), math.sin(way)])
             push = push_mm * ahead
             table = self.without(struck)
@@ -192,7 +238,9 @@ class Tabletop:
         return None
 
     def _pushed(self, solid: Solid, push: Array, rng: np.random.Generator) -> Solid | None:
-        """Where a piece ends that was pushed so far: slid, knocked over, or beyond the far edge; None where it cannot lie there."""
+        """Where a piece ends that was pushed so far: slid, knocked over, or beyond the far edge;
+        None where it cannot lie there.
+        """
         x, y = middle_mm(solid) + push
         over = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
         slid = over if rng.random() < KNOCKED_OVER else moved(solid, float(push[0]), float(push[1]))
@@ -201,56 +249,110 @@ class Tabletop:
         return slid if self._inside(slid) and self._free(slid) else None
 
     def _topple(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
-        """The stack on the target is pushed over: what stood there nests with the target still, comes to touch it, or lies free."""
+        """The stack on the target is pushed over: what stood there nests with the target still,
+        comes to touch it, or lies free.
+        """
         target, stack = self.target, self.stack
         if target is None or not stack:
             return None
-        rest = replace(self, pieces=tuple(piece for piece in self.pieces if piece is not target and piece not in stack))
+        rest = replace(
+            self,
+            pieces=tuple(
+                piece for piece in self.pieces if piece is not target and piece not in stack
+            ),
+        )
         for _ in range(TRIES):
             x, y = middle_mm(target.solid) + rng.normal(0, 15, 2)
-            lies, nests = lying(self._size, float(x), float(y), float(rng.uniform(0, 360))), rng.random() < NESTS
+            lies, nests = (
+                lying(self._size, float(x), float(y), float(rng.uniform(0, 360))),
+                rng.random() < NESTS,
+            )
             if not (rest._inside(lies) and rest._free(lies)):
                 continue
             table = rest.with_target(inside(self._size, lies) if nests else lies)
-            table = replace(table, pieces=(*table.pieces, replace(stack[0], solid=lies))) if nests else table
+            table = (
+                replace(table, pieces=(*table.pieces, replace(stack[0], solid=lies)))
+                if nests
+                else table
+            )
             for piece in stack[nests:]:
                 fell = table._fallen(rng)
-                table = table if fell is None else replace(table, pieces=(*table.pieces, replace(piece, solid=fell)))
+                table = (
+                    table
+                    if fell is None
+                    else replace(table, pieces=(*table.pieces, replace(piece, solid=fell)))
+                )
             solid = table._random_pose(middle_mm(target.solid) + rng.normal(0, 60, 2), rng)
-            if len(table.pieces) == len(self.pieces) and table._inside(solid) and table._free(solid):
+            if (
+                len(table.pieces) == len(self.pieces)
+                and table._inside(solid)
+                and table._free(solid)
+            ):
                 return replace(table, pieces=(*table.pieces, self.piece(colour, solid)))
         return None
 
     def _fallen(self, rng: np.random.Generator) -> Solid | None:
-        """Where a piece comes to lie that fell from the target, free or touching it; None where it cannot."""
+        """Where a piece comes to lie that fell from the target, free or touching it; None where it
+        cannot.
+        """
         target, away = self.target, float(rng.uniform(0, 2 * math.pi))
         assert target is not None, "it fell from there"
-        x, y = middle_mm(target.solid) + float(rng.uniform(60, 160)) * np.array([math.cos(away), math.sin(away)])
+        x, y = middle_mm(target.solid) + float(rng.uniform(60, 160)) * np.array(
+            [math.cos(away), math.sin(away)]
+        )
         free = lying(self._size, float(x), float(y), float(rng.uniform(0, 360)))
         touches = rng.random() < 0.5
         solid = slid_against(free, target.solid) if touches else free
-        return solid if solid is not None and self._inside(solid) and self._free(solid, besides=target if touches else None) else None
+        return (
+            solid
+            if solid is not None
+            and self._inside(solid)
+            and self._free(solid, besides=target if touches else None)
+            else None
+        )
 
     def _land_on_target(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
         target = self.target
-        if target is None or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01 or len(self.stack) >= STACK_MOST:
+        if (
+            target is None
+            or abs(target.solid.vertices_mm[:4, 2]).max() > 0.01
+            or len(self.stack) >= STACK_MOST
+        ):
             return None
         below = self.stack[-1].solid if self.stack else target.solid
         solid = on_top(self._size, below, flush_deg(below, rng))
-        if not is_free(solid, [piece.solid for piece in self.pieces if piece is not target and piece not in self.stack]):
+        if not is_free(
+            solid,
+            [
+                piece.solid
+                for piece in self.pieces
+                if piece is not target and piece not in self.stack
+            ],
+        ):
             return None
         return replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
 
     def _roll_off(self, colour: str, rng: np.random.Generator) -> Tabletop | None:
         solid = self._beyond(rng)
-        return None if solid is None else replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
+        return (
+            None
+            if solid is None
+            else replace(self, pieces=(*self.pieces, self.piece(colour, solid)))
+        )
 
     def _beyond(self, rng: np.random.Generator) -> Solid | None:
         """A free place beyond the far edge."""
         width, depth = GROUND_MM
         for _ in range(50):
-            spot = np.array([float(rng.uniform(0.2, 0.8)) * width, depth + float(rng.uniform(28, 40))])
-            solid = lying(self._size, float(spot[0]), float(spot[1]), float(rng.uniform(-25, 25)) + float(rng.choice([0, 180])))
+            spot = np.array(
+                [float(rng.uniform(0.2, 0.8)) * width, depth + float(rng.uniform(28, 40))]
+            )
+            solid = lying(
+                self._size,
+                float(spot[0]),
+                float(spot[1]),
+                float(rng.uniform(-25, 25)) + float(rng.choice([0, 180])),
+            )
             outside = solid.vertices_mm[:, 1].min() > depth + 8
             if outside and self._free(solid):
                 return solid
@@ -258,7 +360,11 @@ class Tabletop:
 
     def _random_pose(self, spot_mm: Array, rng: np.random.Generator) -> Solid:
         x, y, heading = float(spot_mm[0]), float(spot_mm[1]), float(rng.uniform(0, 360))
-        return upright(self._size, x, y, heading) if rng.random() < 0.15 else lying(self._size, x, y, heading)
+        return (
+            upright(self._size, x, y, heading)
+            if rng.random() < 0.15
+            else lying(self._size, x, y, heading)
+        )
 
     def _inside(self, solid: Solid) -> bool:
         outline = self.setup.outline_mm()
@@ -285,5 +391,8 @@ def middle_mm(solid: Solid) -> Array:
 def stands_on(upper: ScenePiece, lower: ScenePiece) -> bool:
     """Is `upper` a shell over the tip of `lower`?"""
     base = upper.solid.vertices_mm[:4]
-    lifted = base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5 and float(np.ptp(base[:, 2])) < 0.01
+    lifted = (
+        base[:, 2].min() > lower.solid.vertices_mm[:, 2].min() + 0.5
+        and float(np.ptp(base[:, 2])) < 0.01
+    )
     return bool(lifted and np.hypot(*(base.mean(axis=0)[:2] - lower.solid.tip_mm[:2])) < 0.5)

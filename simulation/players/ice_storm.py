@@ -1,4 +1,6 @@
-"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may go wrong."""
+"""Ice Storm on a simulated table: pieces that are thrown, knocked away and fired at, and what may
+go wrong.
+"""
 
 from __future__ import annotations
 
@@ -30,33 +32,53 @@ from table.pieces import PieceSize
 from table.solids import Array, Pose, Solid, lying, upright
 from table.table_config import Setup
 
-THROW, WASTED, ATTACK, SYNC = "storm.throw", "storm.throw.wasted", "storm.attack", "storm.out_of_sync"
+THROW, WASTED, ATTACK, SYNC = (
+    "storm.throw",
+    "storm.throw.wasted",
+    "storm.attack",
+    "storm.out_of_sync",
+)
 APART_MM = 4.0
-"""Pieces that come to rest nearer to each other might touch, for all that a picture says; those are thrown again."""
+"""Pieces that come to rest nearer to each other might touch, for all that a picture says; those are
+thrown again.
+"""
 CLEAR_MM, CLEAR_DEG = 1.0, 2.0
-"""Throws that are too close to call with such standard deviations are thrown again: asking is another matter."""
+"""Throws that are too close to call with such standard deviations are thrown again: asking is
+another matter.
+"""
 EDGE_MM, BESIDE_MM = 25.0, (25.0, 70.0)
 """Throws on the board lie so far inside it, wasted ones so far beyond it."""
 LEANING_MM = 4.0
 """Pieces that lean lie so far inside the board."""
 NEAR_MM = 30.0
-"""Half of the knocked pieces end about so near to where they lay; the others anywhere on the board."""
+"""Half of the knocked pieces end about so near to where they lay; the others anywhere on the
+board.
+"""
 MOVED_MM = 8.0
 """A knocked piece is carried at least so far."""
 WASTES, KNOCKS, LEANS, KNOCKED_OFF, KNOCKED_MOST = 0.12, 0.25, 0.2, 0.2, 3
-"""Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces that leave the board, and most at once."""
+"""Shares of throws that are wasted or knock pieces, of these that come to lean, of knocked pieces
+that leave the board, and most at once.
+"""
 TRIES = 400
 
 
 class StormPlay:
-    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known by colour and place."""
+    """`Play` of Ice Storm.  Bodies have names that nobody else uses; pieces of the record are known
+    by colour and place.
+    """
 
     engine = engine
 
     def __init__(self, setup: Setup, rng: np.random.Generator) -> None:
         board = setup.board
         assert isinstance(board, Chessboard), "Ice Storm is played on a chessboard"
-        self._rng, self._chance, self._board, self._setup = rng, Random(int(rng.integers(1 << 30))), board, setup
+        self._rng, self._chance, self._board, self._setup = (
+            rng,
+            Random(int(rng.integers(1 << 30))),
+            board,
+            setup,
+        )
         self._thrower, self._named, self._leaning = Thrower(setup, rng), 0, ""
 
     def begin(self, _state: State) -> None:
@@ -67,7 +89,9 @@ class StormPlay:
         if state.next is None:
             target = self._chance.choice(list(targets(state)))
             taken = without(bodies, self._name(bodies, target))
-            return Act("shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),))
+            return Act(
+                "shot", taken, "accepted", ATTACK, (str(Capture(target.colour, target.number)),)
+            )
         player, changes = state.next, list[Change]()
         first = state.thrown == 0 or state.round_over
         bodies = {} if first else without(bodies, self._leaning)
@@ -75,21 +99,54 @@ class StormPlay:
             return self._wasted(player, bodies)
         if not first and state.pieces and self._chance.random() < KNOCKS:
             bodies, changes = self._knocks(state, bodies)
-            if changes and self._chance.random() < LEANS and (leaning := self._leaned(state, bodies)):
+            if (
+                changes
+                and self._chance.random() < LEANS
+                and (leaning := self._leaned(state, bodies))
+            ):
                 stands = Void(player, tuple(changes))
-                return Act("leaning throw that knocks", leaning, "again", "storm.throw.leaning", (str(stands),))
+                return Act(
+                    "leaning throw that knocks",
+                    leaning,
+                    "again",
+                    "storm.throw.leaning",
+                    (str(stands),),
+                )
         piece, place = self._rest(player, bodies)
-        # Pieces of one colour look alike: an own one that is knocked off may as well be the one that was thrown.
+        # Pieces of one colour look alike: an own one that is knocked off may as well be the one
+        # that was thrown.
         alike = any(change.place is None and change.name.startswith(player) for change in changes)
         move = Throw(player, place, tuple(changes))
-        return Act("throw", {**bodies, self._new(player): piece}, "accepted", "" if alike else THROW, (str(move),))
+        return Act(
+            "throw",
+            {**bodies, self._new(player): piece},
+            "accepted",
+            "" if alike else THROW,
+            (str(move),),
+        )
 
     def _wasted(self, player: str, bodies: Bodies) -> Act:
-        """A throw that is off the board: it lies beside it, or rolled away, and the player says so."""
+        """A throw that is off the board: it lies beside it, or rolled away, and the player says
+        so.
+        """
         moves = (str(Throw(player, None)),)
         if self._chance.random() < 0.5:
-            return Act("wasted throw, said", bodies, "heard", WASTED, moves, {"player": player, "off": True})
-        return Act("wasted throw", {**bodies, **self._beside(player, bodies)}, "accepted", WASTED, moves, typed={"player": player, "off": True})
+            return Act(
+                "wasted throw, said",
+                bodies,
+                "heard",
+                WASTED,
+                moves,
+                {"player": player, "off": True},
+            )
+        return Act(
+            "wasted throw",
+            {**bodies, **self._beside(player, bodies)},
+            "accepted",
+            WASTED,
+            moves,
+            typed={"player": player, "off": True},
+        )
 
     def mistake(self, state: State, bodies: Bodies) -> Act | None:
         """One of those below, if it can be made."""
@@ -107,7 +164,16 @@ class StormPlay:
         def told(one: State) -> tuple[Any, ...]:
             document = engine.state_document(one)
             return Counter((piece.colour, piece.place) for piece in one.pieces), *(
-                document[key] for key in ("on_board", "score", "next", "attacker", "round_over", "scores", "phase")
+                document[key]
+                for key in (
+                    "on_board",
+                    "score",
+                    "next",
+                    "attacker",
+                    "round_over",
+                    "scores",
+                    "phase",
+                )
             )
 
         return told(state) == told(other)
@@ -115,7 +181,12 @@ class StormPlay:
     def _out_of_turn(self, state: State, bodies: Bodies) -> Act:
         """Somebody else throws."""
         player = self._chance.choice([player for player in state.players if player != state.next])
-        return Act("throw out of turn", {**bodies, self._new(player): self._rest(player, bodies)[0]}, "refused", "storm.throw.turn")
+        return Act(
+            "throw out of turn",
+            {**bodies, self._new(player): self._rest(player, bodies)[0]},
+            "refused",
+            "storm.throw.turn",
+        )
 
     def _two_at_once(self, state: State, bodies: Bodies) -> Act:
         """The next player throws two."""
@@ -128,10 +199,18 @@ class StormPlay:
         player = str(state.next)
         piece, _ = self._rest(player, bodies, size=self._setup.sizes[1])
         tried = str(Throw(player, None, (), OTHER_SIZE))
-        return Act("piece of another size", {**bodies, self._new(player): piece}, "refused", "storm.throw.size", (tried,))
+        return Act(
+            "piece of another size",
+            {**bodies, self._new(player): piece},
+            "refused",
+            "storm.throw.size",
+            (tried,),
+        )
 
     def _leans(self, state: State, bodies: Bodies) -> Act | None:
-        """The thrown piece leans on another, and is on the board as a whole: what lies partly off it is wasted, however it leans."""
+        """The thrown piece leans on another, and is on the board as a whole: what lies partly off
+        it is wasted, however it leans.
+        """
         if (leaning := self._leaned(state, bodies)) is None:
             return None
         self._leaning = ""
@@ -139,7 +218,9 @@ class StormPlay:
         return Act("leaning throw", leaning, "refused", "storm.throw.leaning", (str(move),))
 
     def _leaned(self, state: State, bodies: Bodies) -> Bodies | None:
-        """With a piece of the next player's that leans on another; it stays until the next throw."""
+        """With a piece of the next player's that leans on another; it stays until the next
+        throw.
+        """
         player, size = str(state.next), self._thrower.size
         lying = [body for body in bodies.values() if self._place(_solid(body))]
         if not lying:
@@ -148,9 +229,18 @@ class StormPlay:
         others = [_solid(body) for body in bodies.values() if _solid(body) is not support]
         for _ in range(TRIES):
             heading_deg = float(self._rng.uniform(0, 360))
-            ahead = np.array([math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))])
+            ahead = np.array(
+                [math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))]
+            )
             away_mm = float(self._rng.uniform(0.3, 1.0)) * size.slant_mm + size.base_mm / 2
-            solid = leaning_on(size, support.vertices_mm[:, :2].mean(axis=0) - away_mm * ahead + self._rng.normal(0, 3, 2), heading_deg, support)
+            solid = leaning_on(
+                size,
+                support.vertices_mm[:, :2].mean(axis=0)
+                - away_mm * ahead
+                + self._rng.normal(0, 3, 2),
+                heading_deg,
+                support,
+            )
             if solid is not None and self._inside(solid) and is_free(solid, others, APART_MM):
                 self._leaning = self._new(player)
                 return {**bodies, self._leaning: self._thrower.piece(player, solid, size)}
@@ -172,29 +262,61 @@ class StormPlay:
 
     def _stolen(self, state: State, bodies: Bodies) -> Act:
         """A piece is taken, and it is no time to fire."""
-        return Act("stolen piece", without(bodies, self._name(bodies, self._chance.choice(state.pieces))), "out_of_sync", SYNC)
+        return Act(
+            "stolen piece",
+            without(bodies, self._name(bodies, self._chance.choice(state.pieces))),
+            "out_of_sync",
+            SYNC,
+        )
 
     def _bad_shot(self, state: State, bodies: Bodies) -> Act | None:
         """An enemy piece is taken that no line of fire reaches."""
         can = targets(state)
-        return self._taken("bad shot", bodies, [piece for piece in state.pieces if piece not in can and piece.colour != state.attacker])
+        return self._taken(
+            "bad shot",
+            bodies,
+            [
+                piece
+                for piece in state.pieces
+                if piece not in can and piece.colour != state.attacker
+            ],
+        )
 
     def _own_piece(self, state: State, bodies: Bodies) -> Act | None:
         """The attacker takes an own piece."""
-        return self._taken("own piece taken", bodies, [piece for piece in state.pieces if piece.colour == state.attacker])
+        return self._taken(
+            "own piece taken",
+            bodies,
+            [piece for piece in state.pieces if piece.colour == state.attacker],
+        )
 
     def _taken(self, name: str, bodies: Bodies, targets: list[Piece]) -> Act | None:
         if not targets:
             return None
         target = self._chance.choice(targets)
-        return Act(name, without(bodies, self._name(bodies, target)), "refused", ATTACK, (str(Capture(target.colour, target.number)),))
+        return Act(
+            name,
+            without(bodies, self._name(bodies, target)),
+            "refused",
+            ATTACK,
+            (str(Capture(target.colour, target.number)),),
+        )
 
     def _two_taken(self, state: State, bodies: Bodies) -> Act | None:
         """Two pieces are taken at once, which no two shots one after the other could have taken."""
-        pairs = [pair for pair in combinations(state.pieces, 2) if not any(map(partial(_fired, state), permutations(pair)))]
+        pairs = [
+            pair
+            for pair in combinations(state.pieces, 2)
+            if not any(map(partial(_fired, state), permutations(pair)))
+        ]
         if not pairs:
             return None
-        return Act("two taken", without(bodies, *(self._name(bodies, piece) for piece in self._chance.choice(pairs))), "refused", ATTACK)
+        return Act(
+            "two taken",
+            without(bodies, *(self._name(bodies, piece) for piece in self._chance.choice(pairs))),
+            "refused",
+            ATTACK,
+        )
 
     def _knocks(self, state: State, bodies: Bodies) -> tuple[Bodies, list[Change]]:
         """Pieces that a throw knocks any distance over the board, or off it."""
@@ -204,7 +326,10 @@ class StormPlay:
             name = self._name(bodies, piece)
             if self._chance.random() < KNOCKED_OFF:
                 rest = without(bodies, name)
-                bodies, change = {**rest, **self._beside(piece.colour, rest)}, Change(piece.name, None)
+                bodies, change = (
+                    {**rest, **self._beside(piece.colour, rest)},
+                    Change(piece.name, None),
+                )
             elif (knocked := self._knocked(bodies, name, piece)) is not None:
                 bodies, change = knocked
             else:
@@ -213,17 +338,29 @@ class StormPlay:
         return bodies, changes
 
     def _knocked(self, bodies: Bodies, name: str, piece: Piece) -> tuple[Bodies, Change] | None:
-        """A piece that a throw carries to where it lies on the board and touches other squares than before."""
+        """A piece that a throw carries to where it lies on the board and touches other squares than
+        before.
+        """
         was, rest = _solid(bodies[name]).vertices_mm[:, :2].mean(axis=0), without(bodies, name)
         near = self._chance.random() < 0.5
         for _ in range(TRIES):
             body, place = self._rest(piece.colour, rest, was if near else None)
-            if np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)) > MOVED_MM and place != piece.place:
+            if (
+                np.hypot(*(body.vertices_mm[:, :2].mean(axis=0) - was)) > MOVED_MM
+                and place != piece.place
+            ):
                 return {**rest, name: body}, Change(piece.name, place)
         return None
 
-    def _rest(self, colour: str, bodies: Bodies, about_mm: Array | None = None, size: PieceSize | None = None) -> tuple[ScenePiece, Place]:
-        """A piece, of the game's size if no other is named, somewhere on the board, or about a place, apart from all others and clear to call.
+    def _rest(
+        self,
+        colour: str,
+        bodies: Bodies,
+        about_mm: Array | None = None,
+        size: PieceSize | None = None,
+    ) -> tuple[ScenePiece, Place]:
+        """A piece, of the game's size if no other is named, somewhere on the board, or about a
+        place, apart from all others and clear to call.
 
         Raises ValueError for a full board.
         """
@@ -231,7 +368,11 @@ class StormPlay:
         outline, others = self._board.outline(), [_solid(body) for body in bodies.values()]
         low, high = outline.min(axis=0) + EDGE_MM, outline.max(axis=0) - EDGE_MM
         for _ in range(TRIES):
-            x, y = self._rng.uniform(low, high) if about_mm is None else self._rng.normal(about_mm, NEAR_MM / 2)
+            x, y = (
+                self._rng.uniform(low, high)
+                if about_mm is None
+                else self._rng.normal(about_mm, NEAR_MM / 2)
+            )
             pose = lying if self._rng.random() < 0.75 else upright
             solid = pose(size, float(x), float(y), float(self._rng.uniform(0, 360)))
             if is_free(solid, others, APART_MM) and (place := self._place(solid)):
@@ -244,16 +385,31 @@ class StormPlay:
         low, high = outline.min(axis=0), outline.max(axis=0)
         for _ in range(TRIES):
             spot = self._rng.uniform(low - BESIDE_MM[1], high + BESIDE_MM[1])
-            solid = lying(self._thrower.size, float(spot[0]), float(spot[1]), float(self._rng.uniform(0, 360)), table_z_mm(self._setup))
+            solid = lying(
+                self._thrower.size,
+                float(spot[0]),
+                float(spot[1]),
+                float(self._rng.uniform(0, 360)),
+                table_z_mm(self._setup),
+            )
             plan = solid.vertices_mm[:, :2]
-            beside = (plan.max(axis=0) < low - BESIDE_MM[0]).any() or (plan.min(axis=0) > high + BESIDE_MM[0]).any()
-            if beside and clear_of_cards(self._setup, spot, self._thrower.size.slant_mm) and is_free(solid, others, APART_MM):
+            beside = (plan.max(axis=0) < low - BESIDE_MM[0]).any() or (
+                plan.min(axis=0) > high + BESIDE_MM[0]
+            ).any()
+            if (
+                beside
+                and clear_of_cards(self._setup, spot, self._thrower.size.slant_mm)
+                and is_free(solid, others, APART_MM)
+            ):
                 return {self._new(colour): self._thrower.piece(colour, solid, self._thrower.size)}
         raise ValueError("expected room beside the simulated chessboard")
 
     def _inside(self, solid: Solid) -> bool:
         outline, plan = self._board.outline(), solid.vertices_mm[:, :2]
-        return bool((plan > outline.min(axis=0) + LEANING_MM).all() and (plan < outline.max(axis=0) - LEANING_MM).all())
+        return bool(
+            (plan > outline.min(axis=0) + LEANING_MM).all()
+            and (plan < outline.max(axis=0) - LEANING_MM).all()
+        )
 
     def _place(self, solid: Solid) -> Place | None:
         """Where it lies on the board, None where that is too close to call."""
@@ -262,7 +418,11 @@ class StormPlay:
 
     def _name(self, bodies: Bodies, piece: Piece) -> str:
         """What the body of a piece of the record is called here."""
-        return next(name for name, body in bodies.items() if _is(body, piece.colour) and self._place(_solid(body)) == piece.place)
+        return next(
+            name
+            for name, body in bodies.items()
+            if _is(body, piece.colour) and self._place(_solid(body)) == piece.place
+        )
 
     def _new(self, colour: str) -> str:
         self._named += 1
@@ -296,4 +456,6 @@ def _seen(solid: Solid, sigma_mm: float, sigma_deg: float) -> SeenPiece:
     along = (vertices[1] - vertices[0])[:2] if stands else vertices[4, :2] - base
     covariance = np.diag([sigma_mm, sigma_mm, sigma_deg]) ** 2
     pose: Pose = "upright" if stands else "lying"
-    return SeenPiece("red", "", pose, base, math.degrees(math.atan2(along[1], along[0])), solid, covariance)
+    return SeenPiece(
+        "red", "", pose, base, math.degrees(math.atan2(along[1], along[0])), solid, covariance
+    )

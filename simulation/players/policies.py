@@ -31,7 +31,9 @@ class RandomPlayer:
 
 @dataclass(frozen=True, slots=True)
 class GreedyPlayer:
-    """The move after which its own score is farthest ahead of the best of the others; any of them where several are."""
+    """The move after which its own score is farthest ahead of the best of the others; any of them
+    where several are.
+    """
 
     rules: Rules
     chance: Random
@@ -43,18 +45,24 @@ class GreedyPlayer:
             return self.chance.choice(moves)
         leads = [lead(self.rules.play(state, move), state.next) for move in moves]
         best = max(leads)
-        return self.chance.choice([move for move, ahead in zip(moves, leads, strict=True) if ahead == best])
+        return self.chance.choice(
+            [move for move, ahead in zip(moves, leads, strict=True) if ahead == best]
+        )
 
 
 def lead(state: Any, player: str) -> float:
-    """How far a player's score is ahead of the best of the others, or of 0 where nobody else plays."""
+    """How far a player's score is ahead of the best of the others, or of 0 where nobody else
+    plays.
+    """
     scores = dict(zip(state.players, state.scores, strict=True))
     own = scores.pop(player)
     return float(own - max(scores.values(), default=0))
 
 
 def playout(rules: Rules, state: Any, choose: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
-    """Play to the end: every move that `choose` made of the state before it, with the state after it."""
+    """Play to the end: every move that `choose` made of the state before it, with the state after
+    it.
+    """
     while rules.outcome(state) is None:
         move = choose(state)
         state = rules.play(state, move)

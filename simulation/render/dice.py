@@ -34,9 +34,17 @@ TEXELS = 96
 
 
 def die_at(
-    top: int, place_mm: tuple[float, float], turn_deg: float, edge_mm: float, z_mm: float, tilt_deg: float = 0.0, tilt_way_deg: float = 0.0
+    top: int,
+    place_mm: tuple[float, float],
+    turn_deg: float,
+    edge_mm: float,
+    z_mm: float,
+    tilt_deg: float = 0.0,
+    tilt_way_deg: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Middle (3,) and rotation (3, 3) of a die that touches the plane z with `top` up, turned, and tilted over towards a direction."""
+    """Middle (3,) and rotation (3, 3) of a die that touches the plane z with `top` up, turned, and
+    tilted over towards a direction.
+    """
     up, sign = OUT_OF[top]
     on_end = np.zeros((3, 3))
     on_end[:, up] = (0.0, 0.0, sign)
@@ -67,8 +75,18 @@ def draw_die(out: Colours, die: SceneDie, stage: Stage, grid: Grid) -> None:
     for value, (column, sign) in OUT_OF.items():
         out_mm = sign * die.rotation[:, column] * die.edge_mm / 2
         if out_mm @ (part.camera.eye_mm - die.middle_mm - out_mm) > 0:
-            axes = np.column_stack([die.rotation[:, (column + 1) % 3], sign * die.rotation[:, (column + 2) % 3], sign * die.rotation[:, column]])
-            corners = die.middle_mm + out_mm + die.edge_mm / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ axes[:, :2].T
+            axes = np.column_stack(
+                [
+                    die.rotation[:, (column + 1) % 3],
+                    sign * die.rotation[:, (column + 2) % 3],
+                    sign * die.rotation[:, column],
+                ]
+            )
+            corners = (
+                die.middle_mm
+                + out_mm
+                + die.edge_mm / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) @ axes[:, :2].T
+            )
             share = part.coverage(part.to_camera(corners))
             shown += share[..., None] * _face(die, value, axes, stage, part)
             total += share
@@ -80,12 +98,16 @@ def _cut_corners(die: SceneDie) -> Array:
     """Vertices (24, 3) of a die whose corners are cut off."""
     less = 1 - 2 * CUT_SHARE
     places = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    cut = np.array([np.where(np.arange(3) == axis, less, 1.0) * place for place in places for axis in range(3)])
+    cut = np.array(
+        [np.where(np.arange(3) == axis, less, 1.0) * place for place in places for axis in range(3)]
+    )
     return np.asarray(die.middle_mm + die.edge_mm / 2 * cut @ die.rotation.T)
 
 
 def _face(die: SceneDie, value: int, axes: Array, stage: Stage, part: Grid) -> Colours:
-    """Light (h, w, 3) from the plane of a face whose right, up and outward directions are the columns of `axes` (3, 3)."""
+    """Light (h, w, 3) from the plane of a face whose right, up and outward directions are the
+    columns of `axes` (3, 3).
+    """
     half = die.edge_mm / 2
     middle = die.middle_mm + half * axes[:, 2]
     right, up, outward = (part.camera.rotation @ axes).T
@@ -95,18 +117,34 @@ def _face(die: SceneDie, value: int, axes: Array, stage: Stage, part: Grid) -> C
     reach = np.float32(start @ outward) / np.where(np.abs(falls) < 1e-4, np.float32(1e-4), falls)
     away = rays * reach[..., None] - start.astype(np.float32)
     u, v = away @ right.astype(np.float32), away @ up.astype(np.float32)
-    bend = [np.clip((np.abs(side) - half * (1 - 2 * ROUND_SHARE)) / (2 * half * ROUND_SHARE), 0, 1) * np.sign(side) for side in (u, v)]
+    bend = [
+        np.clip((np.abs(side) - half * (1 - 2 * ROUND_SHARE)) / (2 * half * ROUND_SHARE), 0, 1)
+        * np.sign(side)
+        for side in (u, v)
+    ]
     normal = np.stack([*bend, np.ones_like(u)], axis=-1) @ axes.T.astype(np.float32)
     normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
-    face = sample(_face_print(value, die.edge_mm, die.rgb, die.ink, die.pip_share, die.spread_share, die.worded), (u, v))
+    face = sample(
+        _face_print(
+            value, die.edge_mm, die.rgb, die.ink, die.pip_share, die.spread_share, die.worded
+        ),
+        (u, v),
+    )
     light = np.float32(stage.ambient) * (SKY_SHARE + (1 - SKY_SHARE) * normal[..., 2:])
     shine = np.zeros_like(face)
     to_eye = _unit(part.camera.eye_mm - middle)
     for lamp in stage.lamps:
         to_lamp = np.asarray(lamp.at_mm) - middle
-        strength = (lamp.power * (lamp.at_mm[2] / np.linalg.norm(to_lamp)) ** 2 * np.asarray(lamp.rgb)).astype(np.float32)
-        light = light + np.clip(normal @ _unit(to_lamp).astype(np.float32), 0, None)[..., None] * strength
-        mirror = np.clip(normal @ _unit(_unit(to_lamp) + to_eye).astype(np.float32), 0, None) ** np.float32(SHINE_POWER)
+        strength = (
+            lamp.power * (lamp.at_mm[2] / np.linalg.norm(to_lamp)) ** 2 * np.asarray(lamp.rgb)
+        ).astype(np.float32)
+        light = (
+            light
+            + np.clip(normal @ _unit(to_lamp).astype(np.float32), 0, None)[..., None] * strength
+        )
+        mirror = np.clip(
+            normal @ _unit(_unit(to_lamp) + to_eye).astype(np.float32), 0, None
+        ) ** np.float32(SHINE_POWER)
         shine += np.float32(die.gloss) * mirror[..., None] * strength
     return np.asarray(face * light + shine, np.float32)
 
@@ -116,12 +154,22 @@ def _unit(vector: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _face_print(value: int, edge_mm: float, rgb: Rgb, ink: Rgb, pip_share: float, spread_share: float, worded: bool) -> Print:
+def _face_print(
+    value: int,
+    edge_mm: float,
+    rgb: Rgb,
+    ink: Rgb,
+    pip_share: float,
+    spread_share: float,
+    worded: bool,
+) -> Print:
     sheet = Sheet(edge_mm, edge_mm, rgb, edge_mm / TEXELS)
     if worded:
         assert WORDS[value] in GLYPHS
         sheet.glyph(WORDS[value], (0.0, 0.0), 0.55 * edge_mm, 0.1 * edge_mm, ink)
         return sheet.print()
     for x, y in PIPS[value]:
-        sheet.disc((x * spread_share * edge_mm, y * spread_share * edge_mm), pip_share * edge_mm, ink)
+        sheet.disc(
+            (x * spread_share * edge_mm, y * spread_share * edge_mm), pip_share * edge_mm, ink
+        )
     return sheet.print()

@@ -1,4 +1,6 @@
-"""What lies under the pieces: table, mat or board, fiducial cards, with the light of the lamps on it."""
+"""What lies under the pieces: table, mat or board, fiducial cards, with the light of the lamps on
+it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
     out = _surface(stage.table, stage.lamps, grid, z_mm, rng)
     if stage.table_mm is not None:
         x0, y0, x1, y1 = stage.table_mm
-        inside = grid.coverage(grid.to_camera(_flat([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm)))
+        inside = grid.coverage(
+            grid.to_camera(_flat([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z_mm))
+        )
         out = _mix(np.array(FLOOR, np.float32), out, inside)
     out *= irradiance(grid.on_plane(z_mm), z_mm, stage)
     match setup.board:
@@ -63,10 +67,17 @@ def draw_ground(stage: Stage, setup: Setup, grid: Grid) -> Colours:
     return out
 
 
-def _surface(surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float, rng: np.random.Generator) -> Colours:
-    """Share of light that comes back, (h, w, 3), with the grain of the material and a sheen where a lamp mirrors."""
+def _surface(
+    surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float, rng: np.random.Generator
+) -> Colours:
+    """Share of light that comes back, (h, w, 3), with the grain of the material and a sheen where a
+    lamp mirrors.
+    """
     x, y = grid.on_plane(z_mm)
-    c, s = np.float32(np.cos(np.radians(surface.grain_deg))), np.float32(np.sin(np.radians(surface.grain_deg)))
+    c, s = (
+        np.float32(np.cos(np.radians(surface.grain_deg))),
+        np.float32(np.sin(np.radians(surface.grain_deg))),
+    )
     along, across = c * x + s * y, c * y - s * x
     tint = (1.0, 1.0, 1.0)
     if surface.kind == "wood":
@@ -75,20 +86,27 @@ def _surface(surface: Surface, lamps: tuple[Lamp, ...], grid: Grid, z_mm: float,
         level = np.float32(0.75) * bands + np.float32(0.35) * fibres
         tint = (0.9, 1.05, 1.2)
     elif surface.kind == "cloth":
-        coarse, fine = _sample(_noise_tile(rng, 3.0, 1.0), along, across, 3.1), _sample(_noise_tile(rng, 0.8, 1.0), along, across, 0.6)
+        coarse, fine = (
+            _sample(_noise_tile(rng, 3.0, 1.0), along, across, 3.1),
+            _sample(_noise_tile(rng, 0.8, 1.0), along, across, 0.6),
+        )
         level = np.float32(0.7) * coarse + np.float32(0.55) * fine
     else:
         level = np.float32(0.5) * _sample(_noise_tile(rng, 2.0, 1.0), along, across, 2.3)
     out = np.empty((*x.shape, 3), np.float32)
     for channel, (share, power) in enumerate(zip(surface.rgb, tint, strict=True)):
-        out[..., channel] = np.float32(share) * cv2.exp(np.float32(surface.contrast * power) * level)
+        out[..., channel] = np.float32(share) * cv2.exp(
+            np.float32(surface.contrast * power) * level
+        )
     if surface.gloss:
         out += np.float32(surface.gloss) * sheen((x, y), lamps, grid.camera.eye_mm, z_mm)[..., None]
     return out
 
 
 def _noise_tile(rng: np.random.Generator, falloff: float, stretch: float) -> Plane:
-    """A tile of seamless noise, mean 0 and standard deviation 1; amplitude falls with frequency to the power falloff / 2."""
+    """A tile of seamless noise, mean 0 and standard deviation 1; amplitude falls with frequency to
+    the power falloff / 2.
+    """
     fu = np.fft.rfftfreq(TILE) * TILE * stretch
     fv = np.fft.fftfreq(TILE) * TILE
     frequency = np.hypot(fv[:, None], fu[None, :])
@@ -102,11 +120,25 @@ def _noise_tile(rng: np.random.Generator, falloff: float, stretch: float) -> Pla
 
 def _sample(tile: Plane, along: Plane, across: Plane, texel_mm: float) -> Plane:
     scale = np.float32(1 / texel_mm)
-    return np.asarray(cv2.remap(tile, along * scale, across * scale, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP), np.float32)
+    return np.asarray(
+        cv2.remap(
+            tile, along * scale, across * scale, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP
+        ),
+        np.float32,
+    )
 
 
-def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup, grid: Grid, rng: np.random.Generator) -> None:
-    """The board as a slab whose top is z = 0, its frame around the squares, its shadow on the table."""
+def _draw_chessboard(
+    out: Colours,
+    board: Chessboard,
+    stage: Stage,
+    setup: Setup,
+    grid: Grid,
+    rng: np.random.Generator,
+) -> None:
+    """The board as a slab whose top is z = 0, its frame around the squares, its shadow on the
+    table.
+    """
     corners = board.outline() + stage.frame_mm * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     slab = np.concatenate([_flat(corners, table_z_mm(setup)), _flat(corners, 0.0)])
     shadow_of(slab, stage, table_z_mm(setup)).cast(out, (0.0, 0.0, 0.0), grid)
@@ -122,13 +154,26 @@ def _draw_chessboard(out: Colours, board: Chessboard, stage: Stage, setup: Setup
     files, ranks = np.meshgrid(np.arange(board.files), np.arange(board.ranks))
     cells = np.array(stage.squares, np.float32)[(files + ranks) % 2]
     x, y = part.on_plane(0.0)
-    squares = grid_mix((x - board.origin_mm[0]) / board.square_mm, (y - board.origin_mm[1]) / board.square_mm, cells)
+    squares = grid_mix(
+        (x - board.origin_mm[0]) / board.square_mm,
+        (y - board.origin_mm[1]) / board.square_mm,
+        cells,
+    )
     squares *= np.exp(np.float32(0.03) * _sample(_noise_tile(rng, 1.5, 1.0), x, y, 0.7))[..., None]
-    gloss = np.float32(stage.table.gloss) * sheen((x, y), stage.lamps, part.camera.eye_mm, 0.0)[..., None]
-    out[box] = _mix(out[box], (squares + gloss) * lit, part.coverage(part.to_camera(_flat(board.outline(), 0.0))))
+    gloss = (
+        np.float32(stage.table.gloss)
+        * sheen((x, y), stage.lamps, part.camera.eye_mm, 0.0)[..., None]
+    )
+    out[box] = _mix(
+        out[box],
+        (squares + gloss) * lit,
+        part.coverage(part.to_camera(_flat(board.outline(), 0.0))),
+    )
 
 
-def _lay_mat(out: Colours, mat: Surface, outline: Array, stage: Stage, grid: Grid, rng: np.random.Generator) -> None:
+def _lay_mat(
+    out: Colours, mat: Surface, outline: Array, stage: Stage, grid: Grid, rng: np.random.Generator
+) -> None:
     """A mat without thickness, (n, 3)."""
     box = grid.around(outline, 3.0)
     if box is None:
@@ -159,7 +204,11 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
     part = grid.crop(box)
     if min(part.x.shape) < 2:
         return  # a rim at the edge of the picture, too narrow to say how wide a pixel is
-    cells = np.where(_marker_bits(setup.fiducials.dictionary, marker.id)[..., None], np.array(PAPER), np.array(INK)).astype(np.float32)
+    cells = np.where(
+        _marker_bits(setup.fiducials.dictionary, marker.id)[..., None],
+        np.array(PAPER),
+        np.array(INK),
+    ).astype(np.float32)
     x, y = part.on_plane(z_mm)
     right, down = (corners[1] - corners[0]) / side_mm, (corners[3] - corners[0]) / side_mm
     scale = np.float32((len(cells) - 2) / side_mm)
@@ -171,14 +220,21 @@ def _draw_card(out: Colours, marker: Marker, stage: Stage, setup: Setup, grid: G
 
 
 def _marker_bits(dictionary: str, marker_id: int) -> NDArray[np.bool_]:
-    """Cells of a marker, True where paper shows, with its black border and one cell of paper around that."""
+    """Cells of a marker, True where paper shows, with its black border and one cell of paper around
+    that.
+    """
     name = getattr(cv2.aruco, dictionary, None)
     if name is None:
-        raise InputError(f"scene: fiducials.dictionary: expected a dictionary of OpenCV such as DICT_4X4_50, got {dictionary!r}")
+        raise InputError(
+            "scene: fiducials.dictionary: expected a dictionary of OpenCV such as DICT_4X4_50, got"
+            f" {dictionary!r}"
+        )
     found = cv2.aruco.getPredefinedDictionary(name)
     modules = found.markerSize + 2
     drawn = cv2.aruco.generateImageMarker(found, marker_id, modules)
-    bits: NDArray[np.bool_] = np.pad(np.asarray(drawn).reshape(modules, modules) > 127, 1, constant_values=True)
+    bits: NDArray[np.bool_] = np.pad(
+        np.asarray(drawn).reshape(modules, modules) > 127, 1, constant_values=True
+    )
     return bits
 
 

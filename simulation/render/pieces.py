@@ -1,4 +1,6 @@
-"""Pyramids as hollow shells: shaded faces, the open base, plastic that one sees through, sparkle and bright edges."""
+"""Pyramids as hollow shells: shaded faces, the open base, plastic that one sees through, sparkle
+and bright edges.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def tint(piece: ScenePiece) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
-    """What a piece stands in: the light (h, w, 3) of the whole ground without pieces, the rays that see it, its height."""
+    """What a piece stands in: the light (h, w, 3) of the whole ground without pieces, the rays that
+    see it, its height.
+    """
 
     ground: Colours
     grid: Grid
@@ -62,14 +66,26 @@ class Around:
     mean_rgb: Array
 
     def mirrored(self, from_mm: Colours, towards: Colours, sky: Array) -> Colours:
-        """Light (h, w, 3) that comes to places (h, w, 3) against directions (h, w, 3): of the ground where these fall, or the sky's."""
+        """Light (h, w, 3) that comes to places (h, w, 3) against directions (h, w, 3): of the
+        ground where these fall, or the sky's.
+        """
         falls = towards[..., 2] < -0.02
-        reach = np.where(falls, (np.float32(self.z_mm) - from_mm[..., 2]) / np.where(falls, towards[..., 2], np.float32(-1.0)), np.float32(0.0))
+        reach = np.where(
+            falls,
+            (np.float32(self.z_mm) - from_mm[..., 2])
+            / np.where(falls, towards[..., 2], np.float32(-1.0)),
+            np.float32(0.0),
+        )
         places = from_mm + np.clip(reach, 0, MIRROR_MM)[..., None] * towards
-        pixels = project(places.reshape(-1, 3).astype(float), self.grid.camera, self.grid.lens).astype(np.float32)
+        pixels = project(
+            places.reshape(-1, 3).astype(float), self.grid.camera, self.grid.lens
+        ).astype(np.float32)
         shape = falls.shape
         u, v = pixels[:, 0].reshape(shape), pixels[:, 1].reshape(shape)
-        seen = np.asarray(cv2.remap(self.ground, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        seen = np.asarray(
+            cv2.remap(self.ground, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE),
+            np.float32,
+        )
         light: Colours = np.where(falls[..., None], seen, sky.astype(np.float32))
         return light
 
@@ -101,18 +117,30 @@ class _Shell:
         step_mm = piece.wall_mm * np.hypot(height_mm, base_mm / 2) / (base_mm / 2)
         self.inner = centre + max(0.0, 1 - step_mm / height_mm) * (outer - centre)
         self.facing = [face for face in (BASE, *SIDES) if self._facing(face)]
-        self.away = [face for face in (BASE, *SIDES) if not self._facing(face)] if piece.see_through else []
+        self.away = (
+            [face for face in (BASE, *SIDES) if not self._facing(face)] if piece.see_through else []
+        )
         self.strips = self._edge_strips()
         self.sparkle = self._uneven(self.piece.glitter, ())
-        self.grains = self._uneven(self.piece.grain, (1,)) if self.piece.grain else np.ones_like(self.sparkle)
+        self.grains = (
+            self._uneven(self.piece.grain, (1,)) if self.piece.grain else np.ones_like(self.sparkle)
+        )
 
     def layer(self, faces: Sequence[tuple[int, ...]]) -> Layer:
-        """Mixture of the faces on one side of the piece, each pixel by the share of each face in it."""
+        """Mixture of the faces on one side of the piece, each pixel by the share of each face in
+        it.
+        """
         shape = (*self.part.x.shape, 3)
-        through, added, total = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.full(shape[:2], np.float32(1e-6))
+        through, added, total = (
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+            np.full(shape[:2], np.float32(1e-6)),
+        )
         for face in faces:
             share = self.part.coverage(self.corners[list(face)])
-            face_through, face_added = self._base(face) if face == BASE else self._wall(self.world, face, 1.0)
+            face_through, face_added = (
+                self._base(face) if face == BASE else self._wall(self.world, face, 1.0)
+            )
             through += share[..., None] * face_through
             added += share[..., None] * face_added
             total += share
@@ -157,49 +185,82 @@ class _Shell:
         mirror, mirrored = self._mirror(middle, normal)
         mirrored *= np.float32(openness**2)
         if not self.piece.see_through:
-            added = back * (1 + 0.25 * gloss * strips) + 0.05 * gloss * strips * light.mean() + mirrored
+            added = (
+                back * (1 + 0.25 * gloss * strips) + 0.05 * gloss * strips * light.mean() + mirrored
+            )
             return np.zeros_like(added, np.float32), added.astype(np.float32)
         sight = self.part.camera.eye_mm - middle
         facing = abs(float(sight @ normal)) / float(np.linalg.norm(sight))
         more, light_from_elsewhere = self._bent(face)
         through = more * tint(self.piece) ** (1 / max(facing, 0.35)) * self.grains[..., None]
         strips = self.piece.rims * strips
-        added = (back * (0.16 + 0.55 * strips + light_from_elsewhere)) * self.sparkle[..., None] + mirrored
-        return (through * (1 - 0.45 * strips) * (1 - mirror)).astype(np.float32), added.astype(np.float32)
+        added = (back * (0.16 + 0.55 * strips + light_from_elsewhere)) * self.sparkle[
+            ..., None
+        ] + mirrored
+        return (through * (1 - 0.45 * strips) * (1 - mirror)).astype(np.float32), added.astype(
+            np.float32
+        )
 
     def _bent(self, face: tuple[int, ...]) -> tuple[float, float]:
-        """By how much a face lets more light through than others, and what it adds, as light is bent and mirrored within the plastic."""
+        """By how much a face lets more light through than others, and what it adds, as light is
+        bent and mirrored within the plastic.
+        """
         if not self.piece.bent:
             return 1.0, 0.0
         more, other = self._own_rng(face).normal(0.0, self.piece.bent, 2)
         return float(np.exp(min(more, 0.3))), BENT * max(0.0, float(other))
 
     def _mirror(self, middle: Array, normal: Array) -> tuple[Colours, Colours]:
-        """The share (h, w, 1) of light that a face mirrors at each pixel (Schlick), and the light (h, w, 3) that it so adds."""
+        """The share (h, w, 1) of light that a face mirrors at each pixel (Schlick), and the light
+        (h, w, 3) that it so adds.
+        """
         turn = self.part.camera.rotation.astype(np.float32)
-        rays: Colours = np.stack([self.part.x, self.part.y, np.ones_like(self.part.x)], axis=-1) @ turn
+        rays: Colours = (
+            np.stack([self.part.x, self.part.y, np.ones_like(self.part.x)], axis=-1) @ turn
+        )
         rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
         n, eye = normal.astype(np.float32), self.part.camera.eye_mm
         against = rays @ n
         towards = np.asarray(rays - 2 * against[..., None] * n, np.float32)
-        reach = np.float32((middle - eye) @ normal) / np.where(np.abs(against) < 1e-3, np.float32(1e-3), against)
+        reach = np.float32((middle - eye) @ normal) / np.where(
+            np.abs(against) < 1e-3, np.float32(1e-3), against
+        )
         places = np.asarray(eye + reach[..., None] * rays, np.float32)
-        share = np.float32(self.piece.gloss) * (np.float32(0.04) + np.float32(0.96) * (1 - np.clip(np.abs(against), 0, 1)) ** 5)[..., None]
+        share = (
+            np.float32(self.piece.gloss)
+            * (np.float32(0.04) + np.float32(0.96) * (1 - np.clip(np.abs(against), 0, 1)) ** 5)[
+                ..., None
+            ]
+        )
         sky = np.full(3, 0.6 * self.stage.ambient)
-        return share, share * self.around.mirrored(places, towards, sky) + np.float32(self.piece.gloss) * self._shine(places, towards)[..., None]
+        return (
+            share,
+            share * self.around.mirrored(places, towards, sky)
+            + np.float32(self.piece.gloss) * self._shine(places, towards)[..., None],
+        )
 
     def _shine(self, places: Colours, towards: Colours) -> Plane:
-        """Gloss of the lamps, (h, w): how nearly places (h, w, 3) mirror a lamp along directions (h, w, 3)."""
+        """Gloss of the lamps, (h, w): how nearly places (h, w, 3) mirror a lamp along directions
+        (h, w, 3).
+        """
         total = np.zeros(self.part.x.shape, np.float32)
         for lamp in self.stage.lamps:
             to_lamp = np.array(lamp.at_mm, np.float32) - places
             cosine = np.einsum("hwk,hwk->hw", towards, to_lamp) / np.linalg.norm(to_lamp, axis=-1)
-            total += np.float32(SHINE * lamp.power) * np.clip(cosine, 0, 1) ** np.float32(SHINE_POWER)
+            total += np.float32(SHINE * lamp.power) * np.clip(cosine, 0, 1) ** np.float32(
+                SHINE_POWER
+            )
         return total
 
     def _edge_strips(self) -> Plane:
-        """Coverage (h, w) by the rounded edges that can be seen: through see-through plastic all of them, the shell's inner ones too."""
-        seen = {frozenset((a, b)) for face in self.facing for a, b in zip(face, (*face[1:], face[0]), strict=True)}
+        """Coverage (h, w) by the rounded edges that can be seen: through see-through plastic all of
+        them, the shell's inner ones too.
+        """
+        seen = {
+            frozenset((a, b))
+            for face in self.facing
+            for a, b in zip(face, (*face[1:], face[0]), strict=True)
+        }
         strips = np.zeros(self.part.x.shape, np.float32)
         for a, b in EDGES:
             if self.piece.see_through or frozenset((a, b)) in seen:
@@ -207,7 +268,9 @@ class _Shell:
         if self.piece.see_through and self.piece.wall_mm > 0:
             inner = self.part.to_camera(self.inner)
             for a, b in EDGES[4:]:
-                strips = np.maximum(strips, np.float32(INNER_EDGES) * self._strip(inner[a], inner[b]))
+                strips = np.maximum(
+                    strips, np.float32(INNER_EDGES) * self._strip(inner[a], inner[b])
+                )
         return strips
 
     def _strip(self, start: Array, end: Array) -> Plane:
@@ -216,15 +279,23 @@ class _Shell:
             return np.zeros(self.part.x.shape, np.float32)
         half_px = np.float32(EDGE_MM * self.part.lens.matrix[0][0] / (0.5 * (start[2] + end[2])))
         beside = np.abs(self.part.beyond(normal))
-        strip: Plane = np.clip(half_px + np.float32(0.5) - beside, 0, 1) * min(1.0, float(half_px) * 2)
+        strip: Plane = np.clip(half_px + np.float32(0.5) - beside, 0, 1) * min(
+            1.0, float(half_px) * 2
+        )
         return strip
 
     def _uneven(self, strength: float, kind: tuple[int, ...]) -> Plane:
-        """How uneven glitter makes light in see-through plastic, (h, w), mean about 1; the same for the same piece in the same place."""
+        """How uneven glitter makes light in see-through plastic, (h, w), mean about 1; the same for
+        the same piece in the same place.
+        """
         (v0, v1), (u0, u1) = self.part.span(self.world, 3.0)
-        grains = cv2.GaussianBlur(self._own_rng(kind).standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6)
+        grains = cv2.GaussianBlur(
+            self._own_rng(kind).standard_normal((v1 - v0, u1 - u0), dtype=np.float32), (0, 0), 0.6
+        )
         rows, columns = self.part.x.shape
-        uneven: Plane = np.exp(np.float32(3.0 * strength) * grains - np.float32(1.1 * strength**2)).astype(np.float32)
+        uneven: Plane = np.exp(
+            np.float32(3.0 * strength) * grains - np.float32(1.1 * strength**2)
+        ).astype(np.float32)
         return uneven[-v0 : rows - v0, -u0 : columns - u0]
 
     def _own_rng(self, kind: tuple[int, ...]) -> np.random.Generator:

@@ -1,7 +1,7 @@
 """Scenes to pictures: exact in place, plausible in light, the same for the same seed.
 
-A Renderer keeps what did not change: the ground of a stage is drawn once, pieces once for each arrangement, and a picture of
-an unchanged scene costs no more than its noise.
+A Renderer keeps what did not change: the ground of a stage is drawn once, pieces once for each
+arrangement, and a picture of an unchanged scene costs no more than its noise.
 """
 
 from __future__ import annotations
@@ -39,13 +39,17 @@ BLUR_REACH_PX = 6
 def _encoding() -> NDArray[np.float32]:
     """sRGB levels 0..255, not rounded, of linear light in steps (IEC 61966-2-1)."""
     light = np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS
-    return (255 * np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)).astype(np.float32)
+    return (
+        255 * np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+    ).astype(np.float32)
 
 
 _ENCODE = _encoding()
 
 GRAIN_ROOM = 1 << 20
-"""In so many ways the same grain is laid over a picture: drawing new grain for each would cost more than all the rest."""
+"""In so many ways the same grain is laid over a picture: drawing new grain for each would cost more
+than all the rest.
+"""
 
 
 @lru_cache(maxsize=2)
@@ -66,7 +70,9 @@ PicturesOf = Callable[[Setup, Camera], Pictures]
 
 
 def render(scene: Scene, setup: Setup, camera: Camera, rng: np.random.Generator) -> Image:
-    """A picture of a scene, (height, width, 3) uint8 R-G-B, as the camera of `setup` takes it from `camera`'s place."""
+    """A picture of a scene, (height, width, 3) uint8 R-G-B, as the camera of `setup` takes it from
+    `camera`'s place.
+    """
     return _renderer(setup, camera).picture(scene, rng)
 
 
@@ -77,14 +83,18 @@ def _renderer(setup: Setup, camera: Camera) -> Renderer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Developed:
-    """What the sensor reads: levels 0..255 not yet rounded, and the standard deviation of their noise, (h, w, 3) each."""
+    """What the sensor reads: levels 0..255 not yet rounded, and the standard deviation of their
+    noise, (h, w, 3) each.
+    """
 
     level: Colours
     sigma: Colours
 
     def with_noise(self, grain: Colours) -> Image:
         """A picture (h, w, 3), with so much of the noise as each level has."""
-        return np.asarray(cv2.add(cv2.multiply(grain, self.sigma), self.level, dtype=cv2.CV_8U), np.uint8)
+        return np.asarray(
+            cv2.add(cv2.multiply(grain, self.sigma), self.level, dtype=cv2.CV_8U), np.uint8
+        )
 
 
 class Renderer:
@@ -112,7 +122,9 @@ class Renderer:
         """As `render`, for this camera."""
         self._update(scene)
         shape, start = self._still.level.shape, int(rng.integers(GRAIN_ROOM))
-        grain = _grain(self._still.level.size + GRAIN_ROOM)[start : start + self._still.level.size].reshape(shape)
+        grain = _grain(self._still.level.size + GRAIN_ROOM)[
+            start : start + self._still.level.size
+        ].reshape(shape)
         picture = self._still.with_noise(grain)
         if self._reached is not None:
             box, reached = self._reached
@@ -120,12 +132,16 @@ class Renderer:
         return picture
 
     def photograph(self, light: Colours, sensor: Sensor, rng: np.random.Generator) -> Image:
-        """A picture of light (h, w, 3) that comes to the pixels of this camera, however it was found."""
+        """A picture of light (h, w, 3) that comes to the pixels of this camera, however it was
+        found.
+        """
         grain = rng.standard_normal(light.shape, dtype=np.float32)
         return self._developed(self._whole, lambda box: light[box], sensor).with_noise(grain)
 
     def light(self, scene: Scene) -> Colours:
-        """Light (h, w, 3) float32 before lens blur and sensor: 1 is paper-white under a lamp of power 1."""
+        """Light (h, w, 3) float32 before lens blur and sensor: 1 is paper-white under a lamp of
+        power 1.
+        """
         self._update(scene)
         return self._lit_with_limbs(scene, self._whole)
 
@@ -136,26 +152,40 @@ class Renderer:
             self._table_rgb = self._ground[::16, ::16].mean(axis=(0, 1)).astype(float)
             self._bare = self._ground.copy()
             self._stage, self._bodies, self._limbs, self._shadows = scene.stage, (), (), {}
-            self._still = self._developed(self._whole, lambda box: self._bare[box], scene.stage.sensor)
+            self._still = self._developed(
+                self._whole, lambda box: self._bare[box], scene.stage.sensor
+            )
             self._reached = None
         bodies: tuple[Body, ...] = (*scene.slabs, *scene.dice, *scene.pieces)
         if _differ(self._bodies, bodies):
             before, now = set(self._bodies), set(bodies)
-            boxes = _joined([box for body in (*self._bodies, *bodies) if (body in before) != (body in now) and (box := self._box(body))])
+            boxes = _joined(
+                [
+                    box
+                    for body in (*self._bodies, *bodies)
+                    if (body in before) != (body in now) and (box := self._box(body))
+                ]
+            )
             for box in boxes:
                 self._bare[box] = self._with_bodies(bodies, scene.stage, box)
             for box in boxes:
                 wide = self._widened(box)
                 again = self._developed(wide, lambda wider: self._bare[wider], scene.stage.sensor)
                 self._still.level[wide], self._still.sigma[wide] = again.level, again.sigma
-            self._shadows = {(body, z_mm): shadow for (body, z_mm), shadow in self._shadows.items() if body in now}
+            self._shadows = {
+                (body, z_mm): shadow
+                for (body, z_mm), shadow in self._shadows.items()
+                if body in now
+            }
             self._bodies, self._limbs, self._reached = bodies, (), None
         if _differ(self._limbs, scene.limbs):
             self._reached = self._with_limbs(scene)
             self._limbs = scene.limbs
 
     def _ground_shadow(self, body: Body) -> Shadow:
-        """Its shadow on the ground, on whatever of it the body is above: a thick board or the table beside it."""
+        """Its shadow on the ground, on whatever of it the body is above: a thick board or the table
+        beside it.
+        """
         low_mm = table_z_mm(self.setup)
         beside = isinstance(self.setup.board, Tiles) or body.vertices_mm[:, 2].min() < 0.5 * low_mm
         return self._shadow(body, low_mm if beside else 0.0)
@@ -168,7 +198,9 @@ class Renderer:
 
     def _box(self, body: Body) -> Box | None:
         """Where a body and its shadow can be seen."""
-        return self._grid.around(np.concatenate([body.vertices_mm, self._ground_shadow(body).reach_mm()]), 6.0)
+        return self._grid.around(
+            np.concatenate([body.vertices_mm, self._ground_shadow(body).reach_mm()]), 6.0
+        )
 
     def _with_bodies(self, bodies: tuple[Body, ...], stage: Stage, box: Box) -> Colours:
         """Light in a box of the picture, limbs left out."""
@@ -179,8 +211,16 @@ class Renderer:
         near = [body for body in bodies if part.around(body.vertices_mm, 3.0) is not None]
         for body in draw_order(near, self.camera.eye_mm):
             if isinstance(body, Slab):
-                above = [other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6]
-                draw_slab(out, body, stage, part, [(self._shadow(other, body.top_mm), passes(other)) for other in above])
+                above = [
+                    other for other in bodies if other.vertices_mm[:, 2].max() > body.top_mm + 1e-6
+                ]
+                draw_slab(
+                    out,
+                    body,
+                    stage,
+                    part,
+                    [(self._shadow(other, body.top_mm), passes(other)) for other in above],
+                )
             elif isinstance(body, SceneDie):
                 draw_die(out, body, stage, part)
             else:
@@ -190,9 +230,20 @@ class Renderer:
     def _with_limbs(self, scene: Scene) -> tuple[Box, _Developed] | None:
         if not scene.limbs:
             return None
-        reach = [limb_points(limb) for limb in scene.limbs] + [limb_shadow_mm(limb, scene.stage, 0.0) for limb in scene.limbs]
+        reach = [limb_points(limb) for limb in scene.limbs] + [
+            limb_shadow_mm(limb, scene.stage, 0.0) for limb in scene.limbs
+        ]
         box = self._grid.around(np.concatenate(reach), BLUR_REACH_PX)
-        return None if box is None else (box, self._developed(box, lambda wide: self._lit_with_limbs(scene, wide), scene.stage.sensor))
+        return (
+            None
+            if box is None
+            else (
+                box,
+                self._developed(
+                    box, lambda wide: self._lit_with_limbs(scene, wide), scene.stage.sensor
+                ),
+            )
+        )
 
     def _lit_with_limbs(self, scene: Scene, box: Box) -> Colours:
         light, part = self._bare[box].copy(), self._grid.crop(box)
@@ -201,21 +252,36 @@ class Renderer:
             draw_limbs(light, scene.limbs, scene.stage, part)
         return light
 
-    def _developed(self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor) -> _Developed:
+    def _developed(
+        self, box: Box, light_in: Callable[[Box], Colours], sensor: Sensor
+    ) -> _Developed:
         """What the sensor reads in a box, from the light in a box a little wider than that."""
         wide = self._widened(box)
         light = light_in(wide)
         blurred = cv2.GaussianBlur(light, (0, 0), sensor.blur_px) if sensor.blur_px > 0 else light
-        rows, columns = (slice(inner.start - outer.start, inner.stop - outer.start) for inner, outer in zip(box, wide, strict=True))
-        exposed = np.asarray(cv2.multiply(blurred[rows, columns], self._gain(sensor)[box], dtype=cv2.CV_16U), np.uint16)
+        rows, columns = (
+            slice(inner.start - outer.start, inner.stop - outer.start)
+            for inner, outer in zip(box, wide, strict=True)
+        )
+        exposed = np.asarray(
+            cv2.multiply(blurred[rows, columns], self._gain(sensor)[box], dtype=cv2.CV_16U),
+            np.uint16,
+        )
         level = np.take(_ENCODE, exposed, mode="clip")
-        return _Developed(level, np.asarray(cv2.LUT(level.astype(np.uint8), _noise_levels(sensor)), np.float32))
+        return _Developed(
+            level, np.asarray(cv2.LUT(level.astype(np.uint8), _noise_levels(sensor)), np.float32)
+        )
 
     def _gain(self, sensor: Sensor) -> Colours:
-        """How many encoding steps the sensor makes of light at each pixel, (h, w, 3): its exposure, less towards the corners."""
+        """How many encoding steps the sensor makes of light at each pixel, (h, w, 3): its exposure,
+        less towards the corners.
+        """
         if self._gains is None or self._gains[0] is not sensor:
             height, width = self._whole[0].stop, self._whole[1].stop
-            v, u = ((np.arange(size, dtype=np.float32) - size / 2) / np.hypot(height, width) * 2 for size in (height, width))
+            v, u = (
+                (np.arange(size, dtype=np.float32) - size / 2) / np.hypot(height, width) * 2
+                for size in (height, width)
+            )
             falling = 1 - np.float32(sensor.vignetting) * (v[:, None] ** 2 + u[None, :] ** 2)
             gain = falling[..., None] * (ENCODING_STEPS * np.array(sensor.exposure, np.float32))
             self._gains = sensor, gain.astype(np.float32)
@@ -223,8 +289,13 @@ class Renderer:
 
     def _widened(self, box: Box) -> Box:
         """A box with the surroundings that lens blur brings in, inside the picture."""
-        (v0, v1), (u0, u1) = ((part.start - BLUR_REACH_PX, part.stop + BLUR_REACH_PX) for part in box)
-        rows, columns = slice(max(v0, 0), min(v1, self._whole[0].stop)), slice(max(u0, 0), min(u1, self._whole[1].stop))
+        (v0, v1), (u0, u1) = (
+            (part.start - BLUR_REACH_PX, part.stop + BLUR_REACH_PX) for part in box
+        )
+        rows, columns = (
+            slice(max(v0, 0), min(v1, self._whole[0].stop)),
+            slice(max(u0, 0), min(u1, self._whole[1].stop)),
+        )
         return rows, columns
 
 
@@ -249,8 +320,14 @@ def _overlap(one: Box, other: Box) -> bool:
 def _noise_levels(sensor: Sensor) -> NDArray[np.float32]:
     """Standard deviation of noise in encoded levels for each of 256 levels, (1, 256)."""
     light = np.interp(np.arange(256) + 0.5, _ENCODE, np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS)
-    slope = np.interp(light, np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS, ENCODING_STEPS * np.gradient(_ENCODE.astype(float)))
-    sigma: NDArray[np.float32] = (np.sqrt(sensor.read_noise**2 + sensor.shot_noise**2 * light) * slope).astype(np.float32)
+    slope = np.interp(
+        light,
+        np.arange(ENCODING_STEPS + 1) / ENCODING_STEPS,
+        ENCODING_STEPS * np.gradient(_ENCODE.astype(float)),
+    )
+    sigma: NDArray[np.float32] = (
+        np.sqrt(sensor.read_noise**2 + sensor.shot_noise**2 * light) * slope
+    ).astype(np.float32)
     return sigma[None]
 
 

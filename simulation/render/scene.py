@@ -1,7 +1,9 @@
-"""A table as it might lie before a camera: surface, lamps, sensor, pieces and hands, as plain values.
+"""A table as it might lie before a camera: surface, lamps, sensor, pieces and hands, as plain
+values.
 
-Everything is in the table frame and mm; colours are (red, green, blue) shares of light that come back, linear, 0..1.
-`simulation.render.renderer` draws scenes; the simulated camera and the validation cases are made of them.
+Everything is in the table frame and mm; colours are (red, green, blue) shares of light that come
+back, linear, 0..1. `simulation.render.renderer` draws scenes; the simulated camera and the
+validation cases are made of them.
 """
 
 from __future__ import annotations
@@ -44,10 +46,12 @@ ALWAYS_OPAQUE = ("black", "white", "grey")
 class ScenePiece:
     """A pyramid: an open shell of `wall_mm` (0: solid), of opaque or see-through plastic.
 
-    `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1 does.  `dye` is the colour that
-    it really has, ALBEDO's if None.  `gloss` is 0 for a rough surface, 1 for a polished one; `glitter` is how uneven light is in
-    see-through plastic, `grain` how uneven the light is that comes through it, `bent` how much its faces differ as it bends light,
-    and `rims` how much its edges shine, all as a share of what is usual but `grain` and `bent`, which are logarithms.
+    `depth` is how deep the colour of see-through plastic is: 2 lets through the square of what 1
+    does.  `dye` is the colour that it really has, ALBEDO's if None.  `gloss` is 0 for a rough
+    surface, 1 for a polished one; `glitter` is how uneven light is in see-through plastic, `grain`
+    how uneven the light is that comes through it, `bent` how much its faces differ as it bends
+    light, and `rims` how much its edges shine, all as a share of what is usual but `grain` and
+    `bent`, which are logarithms.
     """
 
     solid: Solid
@@ -64,9 +68,14 @@ class ScenePiece:
 
     def __post_init__(self) -> None:
         if self.colour not in COLOURS:
-            raise InputError(f"scene: piece: expected a colour ({', '.join(COLOURS)}), got {self.colour!r}")
+            raise InputError(
+                f"scene: piece: expected a colour ({', '.join(COLOURS)}), got {self.colour!r}"
+            )
         if self.solid.vertices_mm.shape != (5, 3) or not np.isfinite(self.solid.vertices_mm).all():
-            raise InputError(f"scene: {self.colour} piece: expected five finite vertices in mm, got {self.solid.vertices_mm.tolist()}")
+            raise InputError(
+                f"scene: {self.colour} piece: expected five finite vertices in mm, got"
+                f" {self.solid.vertices_mm.tolist()}"
+            )
 
     @property
     def vertices_mm(self) -> Array:
@@ -81,9 +90,11 @@ class ScenePiece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Print:
-    """A printed picture on something flat: `rgb` (h, w, 3) float32, row 0 at the far side, `texel_mm` a side.
+    """A printed picture on something flat: `rgb` (h, w, 3) float32, row 0 at the far side,
+    `texel_mm` a side.
 
-    Its middle is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the near side.
+    Its middle is at `middle_mm` (2,), and it is turned by `turn_deg` from reading upright for the
+    near side.
     """
 
     rgb: NDArray[np.float32]
@@ -94,8 +105,10 @@ class Print:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slab:
-    """A flat body with an upright rim, a counter or a tile: a convex `outline_mm` (n, 2), counter-clockwise, from `low_mm` up
-    to `top_mm`.  What its top shows is `face`, or `rgb` all over; `gloss` is as of a Surface."""
+    """A flat body with an upright rim, a counter or a tile: a convex `outline_mm` (n, 2),
+    counter-clockwise, from `low_mm` up to `top_mm`.  What its top shows is `face`, or `rgb` all
+    over; `gloss` is as of a Surface.
+    """
 
     outline_mm: Array
     low_mm: float
@@ -107,16 +120,21 @@ class Slab:
     @property
     def vertices_mm(self) -> Array:
         """Corners of the underside and of the top, (2 n, 3)."""
-        return np.concatenate([np.column_stack([self.outline_mm, np.full(len(self.outline_mm), z)]) for z in (self.low_mm, self.top_mm)])
+        return np.concatenate(
+            [
+                np.column_stack([self.outline_mm, np.full(len(self.outline_mm), z)])
+                for z in (self.low_mm, self.top_mm)
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneDie:
-    """A six-sided die with its middle at `middle_mm` (3,).  The columns of `rotation` (3, 3) are the ways, in the table frame, out of
-    its faces 2, 3 and 1; opposite faces make seven.
+    """A six-sided die with its middle at `middle_mm` (3,).  The columns of `rotation` (3, 3) are
+    the ways, in the table frame, out of its faces 2, 3 and 1; opposite faces make seven.
 
-    `pip_share` is a pip's radius and `spread_share` how far the outer pips are from the middle, as shares of the edge.  A `worded` die
-    has strokes instead of pips, as the die of Treehouse.
+    `pip_share` is a pip's radius and `spread_share` how far the outer pips are from the middle, as
+    shares of the edge.  A `worded` die has strokes instead of pips, as the die of Treehouse.
     """
 
     middle_mm: Array
@@ -141,7 +159,9 @@ Body = ScenePiece | Slab | SceneDie
 
 @dataclass(frozen=True, slots=True)
 class Limb:
-    """A round, tapered part of a hand or arm from `a_mm` to `b_mm`, (x, y, z), with a radius at each end."""
+    """A round, tapered part of a hand or arm from `a_mm` to `b_mm`, (x, y, z), with a radius at
+    each end.
+    """
 
     a_mm: tuple[float, float, float]
     b_mm: tuple[float, float, float]
@@ -152,7 +172,9 @@ class Limb:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What a table or a mat is made of; `contrast` is the spread of its grain, `grain_deg` the way wood runs."""
+    """What a table or a mat is made of; `contrast` is the spread of its grain, `grain_deg` the way
+    wood runs.
+    """
 
     kind: SurfaceKind
     rgb: Rgb
@@ -173,9 +195,11 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """What lens and sensor do to light: Gaussian blur, exposure a channel, falling-off corners, noise.
+    """What lens and sensor do to light: Gaussian blur, exposure a channel, falling-off corners,
+    noise.
 
-    `vignetting` is the share of light lost in the corners.  Noise has a variance of `read_noise`² + `shot_noise`² x light.
+    `vignetting` is the share of light lost in the corners.  Noise has a variance of `read_noise`² +
+    `shot_noise`² x light.
     """
 
     blur_px: float = 0.65
@@ -192,8 +216,8 @@ NO_NOISE = Sensor(blur_px=0.0, vignetting=0.0, shot_noise=0.0, read_noise=0.0)
 class Stage:
     """All that stays while a game is played: table, mat or board colours, lamps, sensor.
 
-    `seed` decides grain, sparkle and how a board is printed.  `table_mm` (x0, y0, x1, y1) bounds the table, beyond it is the floor.
-    The board itself and the fiducials are those of the Setup.
+    `seed` decides grain, sparkle and how a board is printed.  `table_mm` (x0, y0, x1, y1) bounds
+    the table, beyond it is the floor. The board itself and the fiducials are those of the Setup.
     """
 
     table: Surface
@@ -212,7 +236,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One moment: a stage, the pieces on it, limbs that reach over it, counters and tiles that can be moved, and dice."""
+    """One moment: a stage, the pieces on it, limbs that reach over it, counters and tiles that can
+    be moved, and dice.
+    """
 
     stage: Stage
     pieces: tuple[ScenePiece, ...] = ()
@@ -222,13 +248,16 @@ class Scene:
 
 
 def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
-    """A camera at `eye_mm` (3,) with `target_mm` (3,) in the middle of its picture; y of the table runs up at roll 0.
+    """A camera at `eye_mm` (3,) with `target_mm` (3,) in the middle of its picture; y of the table
+    runs up at roll 0.
 
     Raises InputError if the eye is at the target.
     """
     eye, ahead = np.asarray(eye_mm, float), np.asarray(target_mm, float) - np.asarray(eye_mm, float)
     if not np.linalg.norm(ahead) > 1e-6:
-        raise InputError(f"camera: expected an eye away from its target, got {eye.tolist()} mm for both")
+        raise InputError(
+            f"camera: expected an eye away from its target, got {eye.tolist()} mm for both"
+        )
     ahead = ahead / np.linalg.norm(ahead)
     up = np.array([0.0, 1.0, 0.0]) if abs(ahead[1]) < 0.999 else np.array([0.0, 0.0, 1.0])
     right = np.cross(ahead, up)
@@ -239,13 +268,28 @@ def look_at(eye_mm: Array, target_mm: Array, roll_deg: float = 0.0) -> Camera:
     return Camera(rotation, -rotation @ eye, np.zeros((6, 6)), 0.0, ())
 
 
-SKINS: tuple[Rgb, ...] = ((0.58, 0.36, 0.26), (0.42, 0.24, 0.15), (0.20, 0.11, 0.07), (0.66, 0.45, 0.35))
+SKINS: tuple[Rgb, ...] = (
+    (0.58, 0.36, 0.26),
+    (0.42, 0.24, 0.15),
+    (0.20, 0.11, 0.07),
+    (0.66, 0.45, 0.35),
+)
 
-SLEEVES: tuple[Rgb, ...] = ((0.10, 0.14, 0.22), (0.03, 0.03, 0.03), (0.62, 0.60, 0.56), (0.30, 0.05, 0.05), (0.08, 0.20, 0.10))
+SLEEVES: tuple[Rgb, ...] = (
+    (0.10, 0.14, 0.22),
+    (0.03, 0.03, 0.03),
+    (0.62, 0.60, 0.56),
+    (0.30, 0.05, 0.05),
+    (0.08, 0.20, 0.10),
+)
 
 
-def reaching_arm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve: Rgb = SLEEVES[0]) -> tuple[Limb, ...]:
-    """A hand whose finger tips are at `tip_mm` (3,), reaching along `heading_deg`, with a forearm and sleeve behind it."""
+def reaching_arm(
+    tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve: Rgb = SLEEVES[0]
+) -> tuple[Limb, ...]:
+    """A hand whose finger tips are at `tip_mm` (3,), reaching along `heading_deg`, with a forearm
+    and sleeve behind it.
+    """
     tip = np.asarray(tip_mm, float)
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     ahead, left = np.array([c, s, 0.0]), np.array([-s, c, 0.0])
@@ -258,7 +302,10 @@ def reaching_arm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0], sleeve
         Limb(at(reach, offset, 8), at(70, 0.7 * offset, 34), 7.5, 10.0, skin)
         for reach, offset in ((14.0, 30.0), (2.0, 11.0), (0.0, -9.0), (10.0, -28.0))
     ]
-    knuckles = [Limb(at(68, offset, 34), at(135, 0.7 * offset, 38), 13.0, 21.0, skin) for offset in (18.0, 0.0, -18.0)]
+    knuckles = [
+        Limb(at(68, offset, 34), at(135, 0.7 * offset, 38), 13.0, 21.0, skin)
+        for offset in (18.0, 0.0, -18.0)
+    ]
     thumb = Limb(at(28, 46, 4), at(100, 18, 32), 9.0, 17.0, skin)
     wrist = Limb(at(128, 0, 38), at(240, 0, 62), 24.0, 31.0, skin)
     cuff = Limb(at(222, 0, 60), at(700, 0, 190), 38.0, 56.0, sleeve)
@@ -270,5 +317,7 @@ def forearm(tip_mm: Array, heading_deg: float, skin: Rgb = SKINS[0]) -> tuple[Li
     x, y, z = (float(value) for value in tip_mm)
     c, s = math.cos(math.radians(heading_deg)), math.sin(math.radians(heading_deg))
     fist = Limb((x, y, z), (x - 70 * c, y - 70 * s, z + 12), 27.0, 33.0, skin)
-    arm = Limb((x - 60 * c, y - 60 * s, z + 12), (x - 600 * c, y - 600 * s, z + 150), 25.0, 42.0, skin)
+    arm = Limb(
+        (x - 60 * c, y - 60 * s, z + 12), (x - 600 * c, y - 600 * s, z + 150), 25.0, 42.0, skin
+    )
     return arm, fist

@@ -14,7 +14,9 @@ from calibration.lens.synthetic_views import random_pose
 @pytest.fixture(scope="session")
 def photographs():
     """tests/calibration/photographs.py."""
-    spec = importlib.util.spec_from_file_location("photographs", Path(__file__).with_name("photographs.py"))
+    spec = importlib.util.spec_from_file_location(
+        "photographs", Path(__file__).with_name("photographs.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -17,7 +17,9 @@ SCENE = Scene("over", ("red", "yellow"), of=("yellow",))
 
 
 class Sketch:
-    """The sketch as a firmware: it starts anew with power, and what it says goes out with the next byte."""
+    """The sketch as a firmware: it starts anew with power, and what it says goes out with the next
+    byte.
+    """
 
     def __init__(self, pico):
         self.pico, self.said = pico, []
@@ -85,7 +87,13 @@ def test_the_sketch_says_what_it_has(pico):
     said = []
     pico.Board(said.append).hear(b'{"hello": 1}')
     assert [json.loads(line) for line in said] == [
-        {"hello": microcontroller.HELLO, "lamps": 3, "dice": 1, "buttons": ["appeal", "die", "next", "rule"], "buzzer": True}
+        {
+            "hello": microcontroller.HELLO,
+            "lamps": 3,
+            "dice": 1,
+            "buttons": ["appeal", "die", "next", "rule"],
+            "buzzer": True,
+        }
     ] * 2
     assert all(line.endswith("\n") for line in said)
 
@@ -122,7 +130,9 @@ def test_lamps_are_lit_and_lit_again_by_a_board_that_began_anew(linked, pico, pu
     lamps.step(SCENE, 0)
 
     def yellow():
-        return [pico.pins[number].duty for number in (5, 6, 7)] == [part * 257 for part in LAMP_RGB["yellow"]]
+        return [pico.pins[number].duty for number in (5, 6, 7)] == [
+            part * 257 for part in LAMP_RGB["yellow"]
+        ]
 
     pump_until(double, yellow)
     assert [pico.pins[number].duty for number in (2, 3, 4)] == [0, 0, 0]
@@ -168,7 +178,10 @@ def test_dice_show_their_pips(linked, pico, pump_until):
     double, link = linked
     dice = BoardDice(link, 1)
     dice.show((5,))
-    pump_until(double, lambda: [pico.pins[number].level for number in range(11, 18)] == [1, 0, 1, 1, 1, 0, 1])
+    pump_until(
+        double,
+        lambda: [pico.pins[number].level for number in range(11, 18)] == [1, 0, 1, 1, 1, 0, 1],
+    )
     dice.close()
     pump_until(double, lambda: not any(pico.pins[number].level for number in range(11, 18)))
     with pytest.raises(ValueError, match="expected 1 values"):
@@ -203,7 +216,11 @@ def test_no_beep_is_endless(linked, pico):
     assert not link.trouble
 
 
-@pytest.mark.parametrize("begun_ms", [0, 2**29 + 5, 2**30 - 700], ids=["at the start", "after six days", "as its clock begins again"])
+@pytest.mark.parametrize(
+    "begun_ms",
+    [0, 2**29 + 5, 2**30 - 700],
+    ids=["at the start", "after six days", "as its clock begins again"],
+)
 def test_the_buzzer_beeps_once(linked, pico, pump_until, begun_ms):
     double, link = linked
     pico.time.now_ms = begun_ms

@@ -116,5 +116,8 @@ def test_a_calliper_may_be_unplugged(measuring):
 
 
 def test_an_unknown_port_is_told_at_once(tmp_path):
-    with pytest.raises(InputError, match=r"^hardware\.calliper\.device: expected a serial port of this machine, got "):
+    with pytest.raises(
+        InputError,
+        match=r"^hardware\.calliper\.device: expected a serial port of this machine, got ",
+    ):
         SerialCalliper(lambda: open_port(str(tmp_path / "tty"), 9600, "hardware.calliper.device"))

@@ -1,4 +1,6 @@
-"""Drivers that raise what nobody foresaw: the device is told of as lost, and opened again; no thread ends because of it."""
+"""Drivers that raise what nobody foresaw: the device is told of as lost, and opened again; no
+thread ends because of it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def quick(monkeypatch):
 
 
 class Bad:
-    """A port, and lamps, that fail once with what is no error of devices, then work; and once more when they are closed."""
+    """A port, and lamps, that fail once with what is no error of devices, then work; and once more
+    when they are closed.
+    """
 
     name, interval_s = "port", 0.001
 

@@ -1,4 +1,5 @@
-"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on from there.
+"""Kill -9 in the middle of a game: whatever somebody was shown is in the log, and the game goes on
+from there.
 
 `make bench-kill` does the same 200 times, at moments that do not hang on what was shown.
 """

@@ -1,4 +1,6 @@
-"""Misread pieces are put right by hand: the table is judged again, and what was read stays untouched."""
+"""Misread pieces are put right by hand: the table is judged again, and what was read stays
+untouched.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,22 @@ FIRST, SECOND = SETUP.game.colours[:2]
 def piece(colour, dx, dy, pose="lying"):
     x, y = MIDDLE + np.array([dx, dy])
     solid = (lying if pose == "lying" else upright)(LARGE, x, y, 90.0)
-    return SeenPiece(colour, "large", pose, np.array([x, y]), 90.0, solid, np.diag([0.01, 0.01, 0.1]))
+    return SeenPiece(
+        colour, "large", pose, np.array([x, y]), 90.0, solid, np.diag([0.01, 0.01, 0.1])
+    )
 
 
 def told(seen, number, **changed):
     was = seen.pieces[number]
-    told = Told(number, was.colour, was.size, was.pose, float(was.base_mm[0]), float(was.base_mm[1]), was.heading_deg)
+    told = Told(
+        number,
+        was.colour,
+        was.size,
+        was.pose,
+        float(was.base_mm[0]),
+        float(was.base_mm[1]),
+        was.heading_deg,
+    )
     return replace(told, **changed)
 
 
@@ -43,14 +55,18 @@ class Table:
     """A session of Ice Boule whose tables are ruled on as they are shown."""
 
     def __init__(self, log):
-        started = SessionStarted(game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP))
+        started = SessionStarted(
+            game="ice_boule", players=(FIRST, SECOND), table=table_document(SETUP)
+        )
         self.session, self.ruled_on, self.pieces = Session.begin(log, started), RuledOn(), ()
 
     def show(self, *new):
         self.pieces += new
         ledger = self.session.ledger
         seen = Observation(len(self.pieces), 0, CAMERA, self.pieces)
-        verdict = GAMES["ice_boule"].judge(ledger.state, seen, self.ruled_on.before(ledger), SETUP.board)
+        verdict = GAMES["ice_boule"].judge(
+            ledger.state, seen, self.ruled_on.before(ledger), SETUP.board
+        )
         record = self.session.append(fact_of(verdict, {}))
         self.ruled_on.keep(record.seq, seen)
         return seen, record
@@ -77,9 +93,14 @@ def test_a_piece_that_was_read_far_off_is_ruled_where_it_lies(table):
     [(_, moves)] = again.choices
     assert moves != record.event.moves
     assert f"was read as {seen.pieces[1]}" in again.changes[0]
-    table.session.command(Correct(record=again.record, moves=moves, reason="; ".join(again.changes)))
+    table.session.command(
+        Correct(record=again.record, moves=moves, reason="; ".join(again.changes))
+    )
     assert table.session.view()["verdicts"][0]["evidence"]["reason"] == again.changes[0]
-    nearer, farther = table.session.view()["state"]["gap_mm"], before.engine.state_document(before.state)["gap_mm"]
+    nearer, farther = (
+        table.session.view()["state"]["gap_mm"],
+        before.engine.state_document(before.state)["gap_mm"],
+    )
     assert farther - nearer == pytest.approx(50.0, abs=0.2)
 
 

@@ -40,12 +40,16 @@ def test_a_crop_shows_the_top_upright_in_the_middle_and_which_sides_are_seen(rol
     assert abs((faces == TOP).sum() - EDGE_PX**2) < 4 * EDGE_PX
     assert (faces == SIDE).sum() > EDGE_PX, "the camera does not look straight down"
     outside = faces == 0
-    assert seen[:3, middle, middle].mean() > seen[:3, outside].mean() + 0.05, "ivory on a darker table"
+    assert seen[:3, middle, middle].mean() > seen[:3, outside].mean() + 0.05, (
+        "ivory on a darker table"
+    )
 
 
 def test_what_a_die_shows_is_told_however_it_is_turned(rolled):
     cube, view = rolled
-    told = chances([cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view)
+    told = chances(
+        [cube.moved(np.array([0.0, 0.0, quarter])) for quarter in (0.0, 90.0, 180.0, 270.0)], view
+    )
     np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-6)
     assert (told.argmax(axis=1) == 5).all()
     beside = chances([cube.moved(np.array([0.5 * cube.edge_mm, 0.3 * cube.edge_mm, 20.0]))], view)
@@ -57,7 +61,9 @@ def test_nothing_to_look_at_is_nothing_seen(rolled):
 
 
 def test_practice_rolls_say_what_lies_there():
-    rolls = pytest.importorskip("training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'")
+    rolls = pytest.importorskip(
+        "training.rolls", reason="teaching needs PyTorch: pip install -e '.[training]'"
+    )
     known = list(rolls.rolls(1))
     assert {roll.pips for roll in known} >= {0, 1, 2, 4}
     for roll in known[:4]:

@@ -27,7 +27,9 @@ def test_every_piece_that_is_asked_for_is_in_the_mask_of_pieces(made, least, see
         assert sheet.image.shape == (SHEET_PX, SHEET_PX, 3)
         assert len(sheet.vertices) == len(sheet.pose) == len(sheet.colour) == len(sheet.base)
         pieces, _ = sheet.masks
-        inner = cv2.erode(filled(sheet.vertices), np.ones((3, 3), np.uint8))  # less the pixels that rounding may shift
+        inner = cv2.erode(
+            filled(sheet.vertices), np.ones((3, 3), np.uint8)
+        )  # less the pixels that rounding may shift
         assert not (inner & ~pieces).any()
         for x, y, radius in sheet.discs:
             if radius < min(x, y, SHEET_PX - x, SHEET_PX - y):

@@ -377,7 +377,9 @@ def test_cookies_are_for_tls_only_where_it_came_by_tls(app):
     assert "Secure" not in answer.headers["Set-Cookie"]
 
 
-@pytest.mark.parametrize("path", ["/sessions", "/sessions/1", "/statistics", "/sessions/1/frame/1.jpg"])
+@pytest.mark.parametrize(
+    "path", ["/sessions", "/sessions/1", "/statistics", "/sessions/1/frame/1.jpg"]
+)
 def test_a_log_that_cannot_be_read_is_said_and_is_no_mistake_of_the_panel_s(tmp_path, path):
     (tmp_path / "log.sqlite").write_bytes(b"no log at all, " * 400)
     answer = create_later_app(Stories(tmp_path / "log.sqlite")).test_client().get(path)

@@ -358,9 +358,11 @@ def test_nobody_speaks_for_another_seat(open_table):
                 {"command": "undo"},
                 {
                     "command": "undo",
-                    "record": before.seq
-                    if before.seq not in table.session.view()["hidden"].values()
-                    else 1,
+                    "record": (
+                        before.seq
+                        if before.seq not in table.session.view()["hidden"].values()
+                        else 1
+                    ),
                 },
                 {"command": "hear", "said": {"player": [seat], "done": True}},
                 {"command": "next_game"},

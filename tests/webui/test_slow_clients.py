@@ -1,6 +1,8 @@
-"""Clients that hold places without asking for anything, over real sockets: pages are answered all the same.
+"""Clients that hold places without asking for anything, over real sockets: pages are answered all
+the same.
 
-Nothing here looks at a clock: what must end is waited for, for PATIENCE_S at most, and limits are set low where one is to be met.
+Nothing here looks at a clock: what must end is waited for, for PATIENCE_S at most, and limits are
+set low where one is to be met.
 """
 
 from __future__ import annotations
@@ -67,8 +69,12 @@ HALVES = {
     "nothing": "",
     "a word": "GE",
     "half a head": "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-    "a head without a body": "POST /join HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ncode=",
-    "chunks": "POST /join HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ncode=\r\n",
+    "a head without a body": (
+        "POST /join HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\ncode="
+    ),
+    "chunks": (
+        "POST /join HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ncode=\r\n"
+    ),
 }
 
 
@@ -217,9 +223,15 @@ def post(address, path, document, **headers):
 
 
 def secure_cookie(address):
-    text = f"POST /language HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\n"
+    text = (
+        f"POST /language HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\nConnection:"
+        " close\r\nSec-Fetch-Site: same-origin\r\n"
+    )
     body = "language=de"
-    text += f"X-Forwarded-Proto: https\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    text += (
+        "X-Forwarded-Proto: https\r\nContent-Type:"
+        f" application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    )
     with send(address, text) as connection:
         answer = ended(connection)
     assert b"Set-Cookie: language=de" in answer

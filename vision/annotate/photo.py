@@ -1,7 +1,9 @@
-"""Photographs with what was read from them drawn in: pieces outlined, nearest points joined, every gap written beside it.
+"""Photographs with what was read from them drawn in: pieces outlined, nearest points joined, every
+gap written beside it.
 
-Everything is drawn twice, dark and wide below, light and narrow above, so that it shows on any table.  All widths and
-letters are in proportion to the picture; small photographs are enlarged first, so that their words can be read.
+Everything is drawn twice, dark and wide below, light and narrow above, so that it shows on any
+table.  All widths and letters are in proportion to the picture; small photographs are enlarged
+first, so that their words can be read.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Note:
-    """What to write about `Observation.pieces[piece]`, and where its gap runs: nearest points (2, 3) mm, first its own."""
+    """What to write about `Observation.pieces[piece]`, and where its gap runs: nearest points (2,
+    3) mm, first its own.
+    """
 
     piece: int
     text: str
@@ -55,7 +59,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Canvas:
-    """The picture being drawn; `scale` is of the photograph, `line_px` the width of a piece's outline."""
+    """The picture being drawn; `scale` is of the photograph, `line_px` the width of a piece's
+    outline.
+    """
 
     image: Image
     scale: float
@@ -74,11 +80,14 @@ class _Canvas:
         return pixels
 
 
-def annotate(image: Image, seen: Observation, lens: Lens, notes: Sequence[Note] = (), caption: str = "") -> Image:
+def annotate(
+    image: Image, seen: Observation, lens: Lens, notes: Sequence[Note] = (), caption: str = ""
+) -> Image:
     """A copy of the photograph with every piece outlined and noted; `caption` is a sentence below.
 
-    Notes are written in the order given, so the first have the best places, and their gaps lie on top.  The copy is larger than the photograph where
-    that is smaller than 1600 px on its longer side.
+    Notes are written in the order given, so the first have the best places, and their gaps lie on
+    top.  The copy is larger than the photograph where that is smaller than 1600 px on its longer
+    side.
     """
     canvas = _canvas(image)
     tones: dict[int, Tone] = {note.piece: note.tone for note in notes}
@@ -106,7 +115,9 @@ def write_picture(path: Path, image: Image) -> None:
 def check_picture_path(path: Path) -> None:
     """Raises InputError where no picture could be written, before any work is done for it."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.name!r}")
+        raise InputError(
+            f"{path}: expected a name that ends in {', '.join(SUFFIXES)}, got {path.name!r}"
+        )
     if not path.parent.is_dir():
         raise InputError(f"{path}: expected a folder that exists, got {str(path.parent)!r}")
 
@@ -116,14 +127,18 @@ def _canvas(image: Image) -> _Canvas:
     scale = max(1.0, LEAST_WIDTH_PX / max(height, width))
     copy = np.array(image)
     if scale > 1:
-        copy = np.asarray(cv2.resize(copy, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), np.uint8)
+        copy = np.asarray(
+            cv2.resize(copy, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), np.uint8
+        )
     height, width = copy.shape[:2]
     taken = np.zeros((height // 4 + 1, width // 4 + 1))
     return _Canvas(np.ascontiguousarray(copy), scale, max(height, width) / 1000, taken)
 
 
 def visible_edges(piece: SeenPiece, eye_mm: Array) -> list[tuple[int, int]]:
-    """Edges of a piece that a camera at `eye_mm` sees, as opaque as if it were: those of the faces turned to it."""
+    """Edges of a piece that a camera at `eye_mm` sees, as opaque as if it were: those of the faces
+    turned to it.
+    """
     vertices = piece.solid.vertices_mm
     seen: set[frozenset[int]] = set()
     for face in FACES:
@@ -137,9 +152,16 @@ def _outline(canvas: _Canvas, piece: SeenPiece, camera: Camera, lens: Lens, tone
     """The piece's silhouette, thick, and its inner edges, thin."""
     vertices = piece.solid.vertices_mm
     along = np.linspace(0, 1, EDGE_STEPS + 1)[:, None]
-    edges = [canvas.place(vertices[a] + along * (vertices[b] - vertices[a]), camera, lens) for a, b in EDGES]
-    inner = [canvas.place(vertices[[a, b]], camera, lens) for a, b in visible_edges(piece, camera.eye_mm)]
-    silhouette = np.asarray(cv2.convexHull(np.concatenate(edges).astype(np.float32)), float).reshape(-1, 2)
+    edges = [
+        canvas.place(vertices[a] + along * (vertices[b] - vertices[a]), camera, lens)
+        for a, b in EDGES
+    ]
+    inner = [
+        canvas.place(vertices[[a, b]], camera, lens) for a, b in visible_edges(piece, camera.eye_mm)
+    ]
+    silhouette = np.asarray(
+        cv2.convexHull(np.concatenate(edges).astype(np.float32)), float
+    ).reshape(-1, 2)
     for width, colour in ((2.4, CASING), (1.0, TONES[tone])):
         for edge in inner:
             _stroke(canvas, edge, 0.5 * width, colour)
@@ -157,9 +179,19 @@ def _join(canvas: _Canvas, ends: Array, tone: Tone) -> None:
     cv2.line(canvas.taken, a, b, 0.5, max(1, round(canvas.line_px / 2)))
 
 
-def _stroke(canvas: _Canvas, points: Array, width: float, colour: tuple[int, int, int], closed: bool = False) -> None:
+def _stroke(
+    canvas: _Canvas, points: Array, width: float, colour: tuple[int, int, int], closed: bool = False
+) -> None:
     fixed = np.round(points * 2**SUBPIXEL_BITS).astype(np.int32).reshape(-1, 1, 2)
-    cv2.polylines(canvas.image, [fixed], closed, colour, max(1, round(width * canvas.line_px)), cv2.LINE_AA, SUBPIXEL_BITS)
+    cv2.polylines(
+        canvas.image,
+        [fixed],
+        closed,
+        colour,
+        max(1, round(width * canvas.line_px)),
+        cv2.LINE_AA,
+        SUBPIXEL_BITS,
+    )
 
 
 def _dot(canvas: _Canvas, at: Array, radius_px: float, colour: tuple[int, int, int]) -> None:
@@ -168,7 +200,9 @@ def _dot(canvas: _Canvas, at: Array, radius_px: float, colour: tuple[int, int, i
 
 
 def _write_notes(canvas: _Canvas, notes: Sequence[Note], seen: Observation, lens: Lens) -> None:
-    """Words near their pieces, where they cover least; a thin line leads to the piece where they are not right beside it."""
+    """Words near their pieces, where they cover least; a thin line leads to the piece where they
+    are not right beside it.
+    """
     written = [(note, letter_mask(note.text, canvas.letter_px)) for note in notes if note.text]
     corners = []
     for note, mask in written:
@@ -182,7 +216,9 @@ def _write_notes(canvas: _Canvas, notes: Sequence[Note], seen: Observation, lens
 
 
 def _lead(canvas: _Canvas, low: Array, high: Array, vertices_px: Array, tone: Tone) -> None:
-    """The line from words in the box (low, high) to the piece, if they are further away than a letter."""
+    """The line from words in the box (low, high) to the piece, if they are further away than a
+    letter.
+    """
     middle = vertices_px.mean(axis=0)
     near = np.clip(middle, low, high)
     hull = np.asarray(cv2.convexHull(vertices_px.astype(np.float32))).reshape(-1, 1, 2)
@@ -190,11 +226,18 @@ def _lead(canvas: _Canvas, low: Array, high: Array, vertices_px: Array, tone: To
     if away < 1.2 * canvas.letter_px:
         return
     for width, colour in ((1.6, CASING), (0.5, TONES[tone])):
-        _stroke(canvas, np.array([near, near + (middle - near) * (away / np.linalg.norm(middle - near))]), width, colour)
+        _stroke(
+            canvas,
+            np.array([near, near + (middle - near) * (away / np.linalg.norm(middle - near))]),
+            width,
+            colour,
+        )
 
 
 def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) -> Array:
-    """Top left pixel (x, y) for words of `shape`: of many places about the piece, the one that covers least and is nearest."""
+    """Top left pixel (x, y) for words of `shape`: of many places about the piece, the one that
+    covers least and is nearest.
+    """
     middle = (vertices_px.min(axis=0) + vertices_px.max(axis=0)) / 2
     reach = np.ptp(vertices_px, axis=0) / 2
     size = np.array(shape[::-1], float)
@@ -209,7 +252,10 @@ def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) ->
             corner = middle + way * (reach + size / 2 + clear) - size / 2
             if (corner < 0).any() or (corner > limit).any():
                 continue
-            (x0, y0), (x1, y1) = np.floor(corner / 4).astype(int), np.ceil((corner + size) / 4).astype(int)
+            (x0, y0), (x1, y1) = (
+                np.floor(corner / 4).astype(int),
+                np.ceil((corner + size) / 4).astype(int),
+            )
             covered = sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0]
             cost = covered / (size.prod() / 16) + 0.04 * ring
             if cost < least:
@@ -220,7 +266,10 @@ def _best_corner(canvas: _Canvas, shape: tuple[int, ...], vertices_px: Array) ->
 def _claim(canvas: _Canvas, shape: tuple[int, ...], corner: Array) -> None:
     """Mark the place of words, and a letter's half around them, as taken."""
     margin = canvas.letter_px / 2
-    (x0, y0), (x1, y1) = (np.maximum(corner - margin, 0) // 4).astype(int), ((corner + shape[::-1] + margin) // 4 + 1).astype(int)
+    (x0, y0), (x1, y1) = (
+        (np.maximum(corner - margin, 0) // 4).astype(int),
+        ((corner + shape[::-1] + margin) // 4 + 1).astype(int),
+    )
     canvas.taken[y0:y1, x0:x1] = 3.0
 
 
@@ -238,7 +287,9 @@ def _write_caption(canvas: _Canvas, caption: str) -> None:
 
 
 def _stamp(canvas: _Canvas, mask: Array, corner: Array, colour: tuple[int, int, int]) -> None:
-    """Blend letters (h, w), 0 to 1, and a dark halo about them into the picture at the pixel `corner`."""
+    """Blend letters (h, w), 0 to 1, and a dark halo about them into the picture at the pixel
+    `corner`.
+    """
     halo_px = round(3 * canvas.line_px)
     padded = cv2.copyMakeBorder(mask, *(halo_px,) * 4, cv2.BORDER_CONSTANT, value=0)
     shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * (halo_px // 2) + 1,) * 2)
@@ -247,6 +298,8 @@ def _stamp(canvas: _Canvas, mask: Array, corner: Array, colour: tuple[int, int, 
     left, top = max(0, -x0), max(0, -y0)
     part = canvas.image[y0 + top : y0 + padded.shape[0], x0 + left : x0 + padded.shape[1]]
     cut = (slice(top, top + part.shape[0]), slice(left, left + part.shape[1]))
-    blend = part * (1 - 0.9 * halo[cut][..., None]) + np.array(CASING) * (0.9 * halo[cut][..., None])
+    blend = part * (1 - 0.9 * halo[cut][..., None]) + np.array(CASING) * (
+        0.9 * halo[cut][..., None]
+    )
     ink = padded[cut][..., None]
     part[:] = np.round(blend * (1 - ink) + np.array(colour) * ink)

@@ -1,4 +1,6 @@
-"""Words as masks, the same size under every OpenCV: its two lines of versions draw their letters differently, and one has no ±."""
+"""Words as masks, the same size under every OpenCV: its two lines of versions draw their letters
+differently, and one has no ±.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ BASELINE, TALL = 80, 120
 
 
 def letter_mask(text: str, capital_px: float) -> Array:
-    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and ± only.
+    """One line of words as ink, (h, w) from 0 to 1; its capitals are `capital_px` high.  ASCII and
+    ± only.
 
     Of more than MOST_LETTERS, which only names of nonsense have, the first are drawn.
     """
@@ -44,7 +47,11 @@ def _capital_px() -> int:
 def _plus_minus() -> Array:
     height = _capital_px()
     size = round(0.6 * height)
-    left, top, middle = round(0.5 * height), BASELINE - round(0.95 * height), round(0.5 * height) + size // 2
+    left, top, middle = (
+        round(0.5 * height),
+        BASELINE - round(0.95 * height),
+        round(0.5 * height) + size // 2,
+    )
     canvas = np.zeros((TALL, size + 2 * left), np.uint8)
     stroke = max(2, round(0.13 * height))
     for a, b in (

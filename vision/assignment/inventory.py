@@ -1,4 +1,6 @@
-"""What the rules of a game know of its pieces: how they stand, how many there are, which there is one of."""
+"""What the rules of a game know of its pieces: how they stand, how many there are, which there is
+one of.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,18 @@ from vision.assignment.colour import bodies_of
 from vision.assignment.nested import rim_gain
 from vision.geometry.piece_pose import Hypothesis
 from vision.geometry.rectified_view import Photo
-from vision.pose.candidates import FAR_BEHIND, MISFIT, SURE_CHANCE, Laid, Spot, Tried, measured, neighbours, on_edges, verified_on_edges
+from vision.pose.candidates import (
+    FAR_BEHIND,
+    MISFIT,
+    SURE_CHANCE,
+    Laid,
+    Spot,
+    Tried,
+    measured,
+    neighbours,
+    on_edges,
+    verified_on_edges,
+)
 from vision.pose.initial_poses import guesses
 from vision.pose.priors import habit_of
 from vision.pose.region_likelihood import area
@@ -30,17 +43,24 @@ UNTRIED = 30.0
 IN_SIGHT = 2.0
 """Log odds that a piece is the target from which it is not looked for anywhere else."""
 UNDER, UNSEEN = -3.9, -4.6
-"""Log odds that the target is under a given piece that stands, and that it is nowhere in sight, against its being seen as what it is."""
+"""Log odds that the target is under a given piece that stands, and that it is nowhere in sight,
+against its being seen as what it is.
+"""
 LYING = -4.0
 """Log odds against a target that lies: it is stood up where it lands, but may be knocked over."""
 COLOURS_TOLD = 0.4
-"""Where it matters which piece is the target, what colours say is believed to this power: of 100 drawn targets two were taken for
-another colour by more than a thousand to one."""
+"""Where it matters which piece is the target, what colours say is believed to this power: of 100
+drawn targets two were taken for another colour by more than a thousand to one.
+"""
 ONE_PLACE_BASES = 0.5
-"""Where a colour has one piece, readings of it that are no farther apart than this, in bases, are of one thing."""
+"""Where a colour has one piece, readings of it that are no farther apart than this, in bases, are
+of one thing.
+"""
 LEAST_CHANCE = 1e-6
 LEAST_COLOUR, FORBIDDEN = 1e-3, 1000.0
-"""What is there once in each colour and size is not given a colour that is less likely than the first; how much speaks against that."""
+"""What is there once in each colour and size is not given a colour that is less likely than the
+first; how much speaks against that.
+"""
 ONE_TOO_MANY = -5.0
 """Log odds that there is one more of a colour than there should be."""
 LEAST_SHARE = 1e-9
@@ -50,11 +70,12 @@ UPRIGHT = np.array([1.0, 0.0, 0.0])
 
 
 def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
-    """The places, the surest first; where a game has one piece of a colour, which of several on the board it is the verification has a say in,
-    once they are measured.
+    """The places, the surest first; where a game has one piece of a colour, which of several on the
+    board it is the verification has a say in, once they are measured.
 
-    The others are behind all else, so that they are beyond those that there are, and those in the same place are left out: what the finder
-    sees of a piece on ground of its own colour may be half of it, and print beside it.
+    The others are behind all else, so that they are beyond those that there are, and those in the
+    same place are left out: what the finder sees of a piece on ground of its own colour may be half
+    of it, and print beside it.
     """
     setup = photo.setup
     if habit_of(setup).most > 1:
@@ -73,36 +94,49 @@ def likeliest_of_one(laid: list[Laid], photo: Photo) -> list[Laid]:
 
 
 def _fits(rivals: list[Laid], photo: Photo) -> Array:
-    """How well readings (n,) fit, in log odds, as they are; and where none does, those that are likely as they may be otherwise."""
-    fits = np.array([best.fit for best, *_ in verified_on_edges([(one.rivals, []) for one in rivals], photo)], float)
+    """How well readings (n,) fit, in log odds, as they are; and where none does, those that are
+    likely as they may be otherwise.
+    """
+    fits = np.array(
+        [best.fit for best, *_ in verified_on_edges([(one.rivals, []) for one in rivals], photo)],
+        float,
+    )
     likely = [k for k, one in enumerate(rivals) if one.chance > SURE_CHANCE]
     if fits.max() < MISFIT and likely:
-        fits[likely] = [best.fit for best, *_ in measured([(rivals[k].rivals, []) for k in likely], photo)]
+        fits[likely] = [
+            best.fit for best, *_ in measured([(rivals[k].rivals, []) for k in likely], photo)
+        ]
     return fits
 
 
 def _in_one_place(one: Hypothesis, other: Hypothesis) -> bool:
     """Are two readings, of which one is wrong, of one thing?"""
-    return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(one.size.base_mm, other.size.base_mm)
+    return clearance(one.solid, other.solid).mm < ONE_PLACE_BASES * min(
+        one.size.base_mm, other.size.base_mm
+    )
 
 
 def as_the_game_has_them(spots: list[Spot], photo: Photo) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, with the colours and sizes that pieces of the game may have together, and those on the board beyond the
-    number of pieces that a colour has."""
+    """The spots, the surest first, with the colours and sizes that pieces of the game may have
+    together, and those on the board beyond the number of pieces that a colour has.
+    """
     setup = photo.setup
     if habit_of(setup).most == 1:
         spots = one_of_each_colour(spots, setup)
     if setup.game.pieces != "piecepack":
         return as_many_as_there_are(spots, setup)
-    spots, beyond = as_many_as_there_are(one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup), setup)
+    spots, beyond = as_many_as_there_are(
+        one_of_each_colour_and_size(tried_as_what_is_left(spots, photo), setup), setup
+    )
     return one_of_each_size(spots, setup.colours), beyond
 
 
 def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], list[Spot]]:
-    """The spots, the surest first, and those on the board beyond the number of pieces that a colour has.
+    """The spots, the surest first, and those on the board beyond the number of pieces that a colour
+    has.
 
-    In games whose pieces stand apart one beyond it that is surely read is told all the same; one of a doubtful colour has
-    another colour of which there may be one more.
+    In games whose pieces stand apart one beyond it that is surely read is told all the same; one of
+    a doubtful colour has another colour of which there may be one more.
     """
     habit, outline = habit_of(setup), setup.outline_mm()
     kept: list[Spot] = []
@@ -110,7 +144,9 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
     left = np.full(len(setup.colours), habit.most)
     for spot in sorted(spots, key=lambda one: -float(one.colours.max())) if habit.apart else spots:
         colour, chance = int(spot.colours.argmax()), float(spot.colours.max())
-        if not within(outline, spot.middle_mm) or (habit.apart and left[colour] <= 0 and min(spot.chance, chance) >= SURE):
+        if not within(outline, spot.middle_mm) or (
+            habit.apart and left[colour] <= 0 and min(spot.chance, chance) >= SURE
+        ):
             kept.append(spot)
             continue
         if habit.apart and chance < SURE and left[colour] <= 0 < (spot.colours * (left > 0)).max():
@@ -122,34 +158,55 @@ def as_many_as_there_are(spots: list[Spot], setup: Setup) -> tuple[list[Spot], l
 
 
 def tried_as_what_is_left(spots: list[Spot], photo: Photo) -> list[Spot]:
-    """The spots, two of one colour that are both read as one size, which piecepack pyramids are not unless somebody cheats, each tried as
-    the sizes too that none of its colour was read as: the second look may have had too little doubt to try them."""
+    """The spots, two of one colour that are both read as one size, which piecepack pyramids are not
+    unless somebody cheats, each tried as the sizes too that none of its colour was read as: the
+    second look may have had too little doubt to try them.
+    """
     result = list(spots)
     outlines = [photo.silhouette(spot.best.solid) for spot in spots]
     near = neighbours([spot.best for spot in spots], photo.setup)
     read = [(int(spot.colours.argmax()), spot.best.size) for spot in spots]
     for k, (spot, (colour, size)) in enumerate(zip(spots, read, strict=True)):
         if read.count((colour, size)) > 1:
-            left = [one for one in photo.setup.sizes if (colour, one) not in read and all(one != other.guess.size for other in spot.tried)]
+            left = [
+                one
+                for one in photo.setup.sizes
+                if (colour, one) not in read
+                and all(one != other.guess.size for other in spot.tried)
+            ]
             result[k] = _tried_as(spot, left, photo, [outlines[j] for j in near[k]])
     return result
 
 
 def _tried_as(spot: Spot, sizes: list[PieceSize], photo: Photo, hidden_by: list[Array]) -> Spot:
-    """The spot with those of these sizes too for which not much less speaks, standing or lying as it is best read."""
+    """The spot with those of these sizes too for which not much less speaks, standing or lying as
+    it is best read.
+    """
     best, pose = spot.best, np.eye(len(POSES))[POSES.index(spot.best.pose)]
     itself, *others = (
-        on_edges(guesses([spot.looked], [size], pose, photo.camera.eye_mm, [best.z_mm])[0], photo, hidden_by, None)[0] for size in (best.size, *sizes)
+        on_edges(
+            guesses([spot.looked], [size], pose, photo.camera.eye_mm, [best.z_mm])[0],
+            photo,
+            hidden_by,
+            None,
+        )[0]
+        for size in (best.size, *sizes)
     )
     level = spot.tried[0].evidence - itself.evidence
-    near = (replace(one, evidence=one.evidence + level) for one in others if one.evidence > itself.evidence - FAR_BEHIND)
+    near = (
+        replace(one, evidence=one.evidence + level)
+        for one in others
+        if one.evidence > itself.evidence - FAR_BEHIND
+    )
     tried = (*spot.tried, *near)
     return replace(spot, tried=tuple(sorted(tried, key=lambda one: -one.evidence)))
 
 
 def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
-    """The spots, with chances of the colours that take into account what all others are: piecepack pyramids are there once in each colour
-    and size.  For each colour of a piece stands the likeliest way to give colours and sizes to all in which it has that one."""
+    """The spots, with chances of the colours that take into account what all others are: piecepack
+    pyramids are there once in each colour and size.  For each colour of a piece stands the
+    likeliest way to give colours and sizes to all in which it has that one.
+    """
     pairs = [(colour, size.name) for colour in range(len(setup.colours)) for size in setup.sizes]
     mine = [k for k, spot in enumerate(spots) if within(setup.outline_mm(), spot.middle_mm)]
     if not 1 < len(mine) <= len(pairs):
@@ -159,32 +216,47 @@ def one_of_each_colour_and_size(spots: list[Spot], setup: Setup) -> list[Spot]:
 
 
 def one_of_each_colour(spots: list[Spot], setup: Setup) -> list[Spot]:
-    """The spots, with chances of the colours of those that are surely there that take into account what all others of them are, where a colour has
-    one piece unless somebody errs.  For each colour of a piece stands the likeliest way to give colours to all in which it has that one."""
+    """The spots, with chances of the colours of those that are surely there that take into account
+    what all others of them are, where a colour has one piece unless somebody errs.  For each colour
+    of a piece stands the likeliest way to give colours to all in which it has that one.
+    """
     colours = np.arange(len(setup.colours))
-    mine = [k for k, spot in enumerate(spots) if spot.chance >= SURE and within(setup.outline_mm(), spot.middle_mm)]
+    mine = [
+        k
+        for k, spot in enumerate(spots)
+        if spot.chance >= SURE and within(setup.outline_mm(), spot.middle_mm)
+    ]
     if not 1 < len(mine) <= len(colours):
         return spots
     speaks = np.array([_of_colours(spots[k]) for k in mine])
-    return _coloured_together(spots, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2))
+    return _coloured_together(
+        spots, mine, np.hstack([speaks, speaks + ONE_TOO_MANY]), np.tile(colours, 2)
+    )
 
 
-def _coloured_together(spots: list[Spot], mine: list[int], score: Array, its: NDArray[np.int_]) -> list[Spot]:
-    """The spots, those that are `mine` with chances of the colours by what speaks, `score` (m, w), for giving them one each of what has the colours
-    `its` (w,)."""
+def _coloured_together(
+    spots: list[Spot], mine: list[int], score: Array, its: NDArray[np.int_]
+) -> list[Spot]:
+    """The spots, those that are `mine` with chances of the colours by what speaks, `score` (m, w),
+    for giving them one each of what has the colours `its` (w,).
+    """
     result = list(spots)
     for row, k in enumerate(mine):
         possible = np.flatnonzero(spots[k].colours >= LEAST_COLOUR)
         if len(possible) > 1:
             chances = np.zeros(len(spots[k].colours))
-            chances[possible] = softmax([_best_way(score, row, its == colour) for colour in possible])
+            chances[possible] = softmax(
+                [_best_way(score, row, its == colour) for colour in possible]
+            )
             result[k] = replace(spots[k], colours=chances)
     return result
 
 
 def _of_colours(spot: Spot) -> Array:
     """What speaks for each colour (c,), as a logarithm."""
-    return np.where(spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN)
+    return np.where(
+        spot.colours >= LEAST_COLOUR, np.log(np.maximum(spot.colours, LEAST_COLOUR)), -FORBIDDEN
+    )
 
 
 def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
@@ -193,7 +265,9 @@ def _of_each(spot: Spot, pairs: list[tuple[int, str]]) -> Array:
     untried = min(one.evidence for one in best.values()) - UNTRIED
     sizes = {name: best[name].evidence if name in best else untried for _, name in pairs}
     colours = _of_colours(spot)
-    return np.array([colours[colour] + sizes[name] for colour, name in pairs]) - spot.tried[0].evidence
+    return (
+        np.array([colours[colour] + sizes[name] for colour, name in pairs]) - spot.tried[0].evidence
+    )
 
 
 def _by_size(spot: Spot) -> dict[str, Tried]:
@@ -202,15 +276,18 @@ def _by_size(spot: Spot) -> dict[str, Tried]:
 
 
 def _best_way(score: Array, row: int, allowed: NDArray[np.bool_]) -> float:
-    """What speaks for the likeliest way to give every piece something else, one of them something that is allowed."""
+    """What speaks for the likeliest way to give every piece something else, one of them something
+    that is allowed.
+    """
     score = score.copy()
     score[row, ~allowed] -= FORBIDDEN
     return float(score[linear_sum_assignment(-score)].sum())
 
 
 def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
-    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give them sizes, and of each piece what all
-    ways together say of it."""
+    """The spots, no size twice in one colour, as piecepack pyramids are: the likeliest way to give
+    them sizes, and of each piece what all ways together say of it.
+    """
     result = list(spots)
     by_colour = np.array([int(spot.colours.argmax()) for spot in spots])
     for colour in range(len(colours)):
@@ -220,25 +297,32 @@ def one_of_each_size(spots: list[Spot], colours: tuple[str, ...]) -> list[Spot]:
         if not 1 < len(mine) <= len(names):
             continue
         worst = min(one.evidence for of in best for one in of.values()) - UNTRIED
-        score = np.array([[of[name].evidence if name in of else worst for name in names] for of in best])
+        score = np.array(
+            [[of[name].evidence if name in of else worst for name in names] for of in best]
+        )
         shares = _shares(score)
         for row, column in zip(*linear_sum_assignment(-score), strict=True):
             chosen = best[row].get(names[column])
             if chosen is not None:
                 told = {
-                    names[k]: np.log(max(shares[row, k], LEAST_SHARE)) - best[row][names[k]].evidence
+                    names[k]: (
+                        np.log(max(shares[row, k], LEAST_SHARE)) - best[row][names[k]].evidence
+                    )
                     for k in range(len(names))
                     if names[k] in best[row]
                 }
                 tried = (chosen, *(one for one in spots[mine[row]].tried if one is not chosen))
-                tried = tuple(replace(one, evidence=one.evidence + told[one.guess.size.name]) for one in tried)
+                tried = tuple(
+                    replace(one, evidence=one.evidence + told[one.guess.size.name]) for one in tried
+                )
                 result[mine[row]] = replace(spots[mine[row]], tried=tried)
     return result
 
 
 def _shares(score: Array) -> Array:
-    """Of pieces and sizes, (p, s), the share of each size in all ways to give every piece one of its own; `score` is what speaks for each, as
-    a logarithm."""
+    """Of pieces and sizes, (p, s), the share of each size in all ways to give every piece one of
+    its own; `score` is what speaks for each, as a logarithm.
+    """
     pieces, sizes = score.shape
     ways = np.array(list(permutations(range(sizes), pieces)))
     weights = softmax(score[np.arange(pieces), ways].sum(axis=1))
@@ -246,8 +330,9 @@ def _shares(score: Array) -> Array:
 
 
 def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
-    """The spots, at most one of those in play the target of the game, or standing over it: each with the chance that it is, beside
-    all other ways in which the target may be somewhere."""
+    """The spots, at most one of those in play the target of the game, or standing over it: each
+    with the chance that it is, beside all other ways in which the target may be somewhere.
+    """
     setup = photo.setup
     assert setup.game.target is not None
     target = setup.colours.index(setup.game.target)
@@ -257,9 +342,14 @@ def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
         return spots
     odds = np.array([_target_odds(spot, target) for spot in in_play])
     over = _over_target(in_play, target, photo) if odds.max() < IN_SIGHT else {}
-    gains = [UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()]
+    gains = [
+        UNDER + lifted[0].evidence - in_play[k].tried[0].evidence for k, lifted in over.items()
+    ]
     chances = softmax(np.array([*odds, *gains, UNSEEN]))
-    told = [replace(spot, colours=_given(spot.colours, target, float(share))) for spot, share in zip(in_play, chances[: len(in_play)], strict=True)]
+    told = [
+        replace(spot, colours=_given(spot.colours, target, float(share)))
+        for spot, share in zip(in_play, chances[: len(in_play)], strict=True)
+    ]
     under = int(chances.argmax()) - len(in_play)
     if 0 <= under < len(over):
         k = list(over)[under]
@@ -269,7 +359,9 @@ def with_one_target(spots: list[Spot], photo: Photo) -> list[Spot]:
 
 def _target_odds(spot: Spot, target: int) -> float:
     others = float(np.delete(spot.colours, target).max())
-    odds = np.log(max(float(spot.colours[target]), LEAST_CHANCE)) - np.log(max(others, LEAST_CHANCE))
+    odds = np.log(max(float(spot.colours[target]), LEAST_CHANCE)) - np.log(
+        max(others, LEAST_CHANCE)
+    )
     return COLOURS_TOLD * float(odds) + (0.0 if spot.best.pose == "upright" else LYING)
 
 
@@ -292,10 +384,17 @@ def _over_target(spots: list[Spot], target: int, photo: Photo) -> dict[int, tupl
 
 
 def _over(spot: Spot, target: int, photo: Photo, hidden_by: list[Array]) -> tuple[Tried, ...]:
-    """The spot standing over the target, the likeliest first, with what speaks for it beside what speaks for the spot as it is."""
+    """The spot standing over the target, the likeliest first, with what speaks for it beside what
+    speaks for the spot as it is.
+    """
     size, here = spot.best.size, area(spot.best.solid, photo, hidden_by)
     standing, lifted = (
-        on_edges(guesses([spot.looked], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0], photo, hidden_by, here)
+        on_edges(
+            guesses([spot.looked], [size], UPRIGHT, photo.camera.eye_mm, [z_mm])[0],
+            photo,
+            hidden_by,
+            here,
+        )
         for z_mm in (0.0, size.stack_step_mm)
     )
     above, body = lifted[0].guess, bodies_of(photo.setup)[target]
@@ -313,7 +412,11 @@ def _raised(spot: Spot, over: tuple[Tried, ...], chance: float, target: int) -> 
 
 
 def _below(above: Spot, colours: Array) -> Spot:
-    """The like piece under one that stands on it: the shells are square, so that one sits on the other only with its faces on the
-    other's, and where the upper one is says where the lower one is."""
+    """The like piece under one that stands on it: the shells are square, so that one sits on the
+    other only with its faces on the other's, and where the upper one is says where the lower one
+    is.
+    """
     best = above.tried[0]
-    return Spot(above.looked, (Tried(replace(best.guess, z_mm=0.0), best.covariance, 0.0),), colours)
+    return Spot(
+        above.looked, (Tried(replace(best.guess, z_mm=0.0), best.covariance, 0.0),), colours
+    )

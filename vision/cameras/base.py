@@ -1,4 +1,6 @@
-"""Where frames come from: one file a source, each behind `CameraPort`, chosen by name and imported when chosen."""
+"""Where frames come from: one file a source, each behind `CameraPort`, chosen by name and imported
+when chosen.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,15 @@ def other_size(width: int, height: int, setup: Setup) -> str:
     expected = setup.camera.width, setup.camera.height
     if (width, height) == expected:
         return ""
-    return f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+    return (
+        f"expected {expected[0]} x {expected[1]} px as table.json says, got {width} x {height} px"
+    )
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could not decode."""
+    """Whether a text can be given to OpenCV, which ends the process over bytes that Python could
+    not decode.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -42,7 +48,9 @@ def is_unicode(text: str) -> bool:
 
 
 class CameraLost(Exception):  # noqa: N818 - a fact about the world, not a mistake of the program
-    """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to reach it again."""
+    """The camera gives no pictures for now; the text says why in one line.  A later `read` tries to
+    reach it again.
+    """
 
 
 class CameraPort(Protocol):
@@ -57,13 +65,16 @@ class CameraPort(Protocol):
     def read(self) -> Frame | None:
         """The next frame, or None when there will be no more (the end of a folder).
 
-        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with the monotonic clock, and
-        with the wall clock (`Frame.utc_ms`) for people to read.
-        Raises CameraLost, after which reading again tries to reach the camera again; the caller does the waiting.
+        `Frame.seq` counts from 0; `Frame.at_ms` never goes back.  Live cameras stamp frames with
+        the monotonic clock, and with the wall clock (`Frame.utc_ms`) for people to read. Raises
+        CameraLost, after which reading again tries to reach the camera again; the caller does the
+        waiting.
         """
 
     def close(self) -> None:
-        """Let go of the device; closing twice is allowed, reading afterwards is a mistake (ValueError)."""
+        """Let go of the device; closing twice is allowed, reading afterwards is a mistake
+        (ValueError).
+        """
 
 
 @runtime_checkable
@@ -72,19 +83,24 @@ class Recording(Protocol):
 
     @property
     def missing(self) -> str:
-        """After the last picture: what of the recording could not be read, in one line; empty where all of it was."""
+        """After the last picture: what of the recording could not be read, in one line; empty where
+        all of it was.
+        """
 
 
 def missing_in(camera: CameraPort) -> str:
-    """What of a recording could not be read, in one line; empty where all of it was, and for cameras that record nothing."""
+    """What of a recording could not be read, in one line; empty where all of it was, and for
+    cameras that record nothing.
+    """
     return camera.missing if isinstance(camera, Recording) else ""
 
 
 def open_camera(spec: str, setup: Setup | None) -> CameraPort:
-    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not known.
+    """The camera called `v4l2:0`, `folder:PATH`, ...; raises InputError for a name that is not
+    known.
 
-    What stands after the first colon goes to the source's own module as it is.  Without a `setup`, before anything is known of the table, pictures
-    may have any size.
+    What stands after the first colon goes to the source's own module as it is.  Without a `setup`,
+    before anything is known of the table, pictures may have any size.
     """
     name, colon, argument = spec.partition(":")
     if name not in SOURCES or not colon:

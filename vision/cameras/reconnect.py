@@ -18,18 +18,24 @@ RETRY_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 PATIENCE = 300
 """Pictures that are looked at for wanted ones: half a minute of most cameras."""
 KEPT_QUALITY = 95
-"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3 with half the colour (4:2:0), none at 95."""
+"""Of pictures that a ruling rests on.  Of 36 that were read again 1 was read otherwise at 92, 3
+with half the colour (4:2:0), none at 95.
+"""
 
 
 class CannotGoOn(InputError):  # noqa: N818 - a fact about what was handed in, not a mistake of the program
-    """What the camera or recorded inputs give cannot be used, and would be the same if it were tried again."""
+    """What the camera or recorded inputs give cannot be used, and would be the same if it were
+    tried again.
+    """
 
 
-def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]) -> Iterator[Frame]:
+def frames(
+    camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, float], None]
+) -> Iterator[Frame]:
     """Every frame until the camera has no more, or `stopping` is set.
 
-    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.  Raises CannotGoOn for a picture that
-    cannot be used.
+    A camera that is lost is tried again: `lose(error, retry_s)` tells people, and waits so long.
+    Raises CannotGoOn for a picture that cannot be used.
     """
     lost = 0
     while not stopping.is_set():
@@ -50,7 +56,9 @@ def frames(camera: CameraPort, stopping: Event, lose: Callable[[CameraLost, floa
 
 
 class AnnouncedCamera:
-    """A camera like the one it is made of; why it gives no pictures, and what of a recording is missing, is told to people."""
+    """A camera like the one it is made of; why it gives no pictures, and what of a recording is
+    missing, is told to people.
+    """
 
     def __init__(self, camera: CameraPort, tell: Callable[[str], object]) -> None:
         """`tell` gets a sentence, once for each reason."""
@@ -83,16 +91,22 @@ class AnnouncedCamera:
         self._told = said
 
 
-def take_pictures(spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None) -> list[Image]:
-    """Pictures by the camera called `spec`, `count` of them if it has so many; without a table they may have any size.
+def take_pictures(
+    spec: str, setup: Setup | None, count: int, wanted: Callable[[Image], bool] | None = None
+) -> list[Image]:
+    """Pictures by the camera called `spec`, `count` of them if it has so many; without a table they
+    may have any size.
 
-    Those that are not `wanted` are left out, and no more than PATIENCE looked at.  Raises InputError where it has none, or is lost.
+    Those that are not `wanted` are left out, and no more than PATIENCE looked at.  Raises
+    InputError where it has none, or is lost.
     """
     images: list[Image] = []
     looked = 0
     with closing(open_camera(spec, setup)) as camera:
         try:
-            while len(images) < count and looked < PATIENCE and (frame := camera.read()) is not None:
+            while (
+                len(images) < count and looked < PATIENCE and (frame := camera.read()) is not None
+            ):
                 looked += 1
                 if wanted is None or wanted(frame.image):
                     images.append(frame.image)

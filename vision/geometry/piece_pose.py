@@ -14,15 +14,18 @@ from table.solids import FACES, REPEATS_DEG, Array, Pose, Solid, convex_hull, ly
 STEPS = np.array([0.05, 0.05, 0.2, 0.5])
 """Differences for derivatives by a hypothesis's parameters: mm, mm, degrees, degrees."""
 LEAST_TILT_DEG = 3.0
-"""A piece that leans is tipped up by this at least: what it leans on has some height, and its tip cannot be in the table."""
+"""A piece that leans is tipped up by this at least: what it leans on has some height, and its tip
+cannot be in the table.
+"""
 _CORNERS = np.array([face[:3] for face in FACES])
 """Three corners (f, 3) of each face."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A piece at a place; `tilt_deg` is how far a leaning one is tipped up about its base edge, `z_mm` the height of what it
-    stands on."""
+    """A piece at a place; `tilt_deg` is how far a leaning one is tipped up about its base edge,
+    `z_mm` the height of what it stands on.
+    """
 
     size: PieceSize
     pose: Pose
@@ -39,7 +42,9 @@ class Hypothesis:
         flat = lying(self.size, self.x_mm, self.y_mm, self.heading_deg, self.z_mm)
         if self.pose == "lying":
             return flat
-        return tipped(flat, np.array([self.x_mm, self.y_mm, self.z_mm]), self.heading_deg, self.tilt_deg)
+        return tipped(
+            flat, np.array([self.x_mm, self.y_mm, self.z_mm]), self.heading_deg, self.tilt_deg
+        )
 
     @property
     def middle_mm(self) -> Array:
@@ -67,22 +72,32 @@ class Hypothesis:
 
 def vertices_mm(guess: Hypothesis, parameters: Array) -> Array:
     """Vertices (m, 5, 3) of the hypothesis elsewhere, at m rows of parameters (m, p) together."""
-    with_tilt = parameters if guess.pose == "leaning" else np.column_stack([parameters, np.zeros(len(parameters))])
+    with_tilt = (
+        parameters
+        if guess.pose == "leaning"
+        else np.column_stack([parameters, np.zeros(len(parameters))])
+    )
     return posed(at_origin(guess.size, guess.pose), with_tilt, np.array(guess.z_mm))
 
 
 def posed(local_mm: Array, parameters: Array, z_mm: Array) -> Array:
-    """Vertices (..., 5, 3), as they are `at_origin`, of pieces with x_mm, y_mm, heading_deg and tilt_deg (..., 4) on what is z_mm (...) high."""
+    """Vertices (..., 5, 3), as they are `at_origin`, of pieces with x_mm, y_mm, heading_deg and
+    tilt_deg (..., 4) on what is z_mm (...) high.
+    """
     x, y, heading, tilt = np.moveaxis(parameters, -1, 0)[..., None]
     rise, run, s, c = (of(np.radians(turn)) for turn in (tilt, heading) for of in (np.sin, np.cos))
     along, across, over = np.moveaxis(local_mm, -1, 0)
     ahead, up = along * run - over * rise, along * rise + over * run
-    return np.stack((x + c * ahead - s * across, y + s * ahead + c * across, z_mm[..., None] + up), axis=-1)
+    return np.stack(
+        (x + c * ahead - s * across, y + s * ahead + c * across, z_mm[..., None] + up), axis=-1
+    )
 
 
 @cache
 def at_origin(size: PieceSize, pose: Pose) -> Array:
-    """Vertices (5, 3) of a piece in the middle of the table that points along x; one that leans is not tipped up yet."""
+    """Vertices (5, 3) of a piece in the middle of the table that points along x; one that leans is
+    not tipped up yet.
+    """
     return (upright if pose == "upright" else lying)(size, 0.0, 0.0, 0.0).vertices_mm
 
 
@@ -111,4 +126,6 @@ def looks_at(solid: Solid, eye_mm: Array) -> NDArray[np.bool_]:
 
 def _crossed(a: Array, b: Array) -> Array:
     """Cross products of rows; NumPy's own is slow for a few."""
-    return np.stack([a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1)
+    return np.stack(
+        [a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], axis=1
+    )

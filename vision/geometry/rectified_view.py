@@ -21,16 +21,22 @@ from vision.geometry.white_balance import paper_light
 MARGIN_MM = 45.0
 """How far beyond the outline strays are looked for."""
 THROWN_MM = 100.0
-"""How far beyond a chessboard: pieces are thrown on to it, and what rolls off is a throw all the same."""
+"""How far beyond a chessboard: pieces are thrown on to it, and what rolls off is a throw all the
+same.
+"""
 SUB_BITS = 4
 """Polygons are drawn to sixteenths of a pixel or cell."""
 GRID_PX = 16
-"""Lens and perspective bend so little that the map of a flat view is computed at every 16th pixel and interpolated."""
+"""Lens and perspective bend so little that the map of a flat view is computed at every 16th pixel
+and interpolated.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlatView:
-    """The table seen from straight above: pixel (i, j) of `code` (h, w, 3), R-G-B, shows x = left + j * step, y = top - i * step."""
+    """The table seen from straight above: pixel (i, j) of `code` (h, w, 3), R-G-B, shows x = left +
+    j * step, y = top - i * step.
+    """
 
     code: Image
     left_mm: float
@@ -39,7 +45,12 @@ class FlatView:
 
     def pixels(self, points_mm: Array) -> Array:
         """Pixels (n, 2) as (column, row) of table points (n, 2)."""
-        return np.column_stack([(points_mm[:, 0] - self.left_mm) / self.step_mm, (self.top_mm - points_mm[:, 1]) / self.step_mm])
+        return np.column_stack(
+            [
+                (points_mm[:, 0] - self.left_mm) / self.step_mm,
+                (self.top_mm - points_mm[:, 1]) / self.step_mm,
+            ]
+        )
 
     def polygon(self, outline_mm: Array) -> NDArray[np.int32]:
         """A polygon (n, 2) in pixels, as OpenCV draws it with SUB_BITS."""
@@ -85,11 +96,16 @@ class Photo:
     def finest_mm(self) -> float:
         """Length of table that a pixel shows where the picture of the play area is finest."""
         outline = self.setup.outline_mm()
-        return min(mm_per_pixel(self.camera, self.setup.camera, place) for place in (*outline, outline.mean(axis=0)))
+        return min(
+            mm_per_pixel(self.camera, self.setup.camera, place)
+            for place in (*outline, outline.mean(axis=0))
+        )
 
     @property
     def area_mm(self) -> tuple[Array, Array]:
-        """Lower left and upper right corner, (2,) each, of the play area with what is looked at around it."""
+        """Lower left and upper right corner, (2,) each, of the play area with what is looked at
+        around it.
+        """
         outline = self.setup.outline_mm()
         margin_mm = THROWN_MM if isinstance(self.setup.board, Chessboard) else MARGIN_MM
         return outline.min(axis=0) - margin_mm, outline.max(axis=0) + margin_mm
@@ -100,22 +116,39 @@ class Photo:
         w, h = np.ceil((high - low) / step_mm).astype(int)
         return self.plane_map(np.array([low[0], high[1]]), step_mm, (int(w), int(h)))
 
-    def plane_map(self, start_mm: Array, step_mm: float, size_px: tuple[int, int], z_mm: float = 0.0) -> NDArray[np.float32]:
-        """Where in the picture, (h, w, 2), each pixel of a view of the plane z is found, (w, h) of them from its upper left (2,) on."""
+    def plane_map(
+        self, start_mm: Array, step_mm: float, size_px: tuple[int, int], z_mm: float = 0.0
+    ) -> NDArray[np.float32]:
+        """Where in the picture, (h, w, 2), each pixel of a view of the plane z is found, (w, h) of
+        them from its upper left (2,) on.
+        """
         w, h = size_px
-        columns, rows = (GRID_PX * (np.arange(-1, size // GRID_PX + 2) + 0.5) - 0.5 for size in (w, h))
+        columns, rows = (
+            GRID_PX * (np.arange(-1, size // GRID_PX + 2) + 0.5) - 0.5 for size in (w, h)
+        )
         x, y = np.meshgrid(start_mm[0] + columns * step_mm, start_mm[1] - rows * step_mm)
-        coarse = self.pixels(np.column_stack([x.ravel(), y.ravel(), np.full(x.size, z_mm)])).reshape(len(rows), len(columns), 2)
-        every = cv2.resize(coarse.astype(np.float32), (GRID_PX * len(columns), GRID_PX * len(rows)), interpolation=cv2.INTER_LINEAR)
+        coarse = self.pixels(
+            np.column_stack([x.ravel(), y.ravel(), np.full(x.size, z_mm)])
+        ).reshape(len(rows), len(columns), 2)
+        every = cv2.resize(
+            coarse.astype(np.float32),
+            (GRID_PX * len(columns), GRID_PX * len(rows)),
+            interpolation=cv2.INTER_LINEAR,
+        )
         return np.asarray(every[GRID_PX : GRID_PX + h, GRID_PX : GRID_PX + w], np.float32)
 
     def flat(self, step_mm: float) -> FlatView:
         """The area laid flat, lens and perspective taken out."""
-        # Pixels of the photograph that come to one of the view are averaged first: remap reads points.
+        # Pixels of the photograph that come to one of the view are averaged first: remap reads
+        # points.
         shrink = max(1, round(step_mm / self.finest_mm))
         h, w = (size // shrink for size in self.image.shape[:2])
-        small = cv2.resize(self.image[: h * shrink, : w * shrink], (w, h), interpolation=cv2.INTER_AREA)
+        small = cv2.resize(
+            self.image[: h * shrink, : w * shrink], (w, h), interpolation=cv2.INTER_AREA
+        )
         at = (self.flat_map(step_mm) + np.float32(0.5)) / np.float32(shrink) - np.float32(0.5)
-        code = cv2.remap(small, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        code = cv2.remap(
+            small, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
         low, high = self.area_mm
         return FlatView(np.asarray(code, np.uint8), float(low[0]), float(high[1]), step_mm)

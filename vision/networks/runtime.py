@@ -1,4 +1,6 @@
-"""The small networks that come with Rinkside, as ONNX Runtime runs them; how they were taught: `training`."""
+"""The small networks that come with Rinkside, as ONNX Runtime runs them; how they were taught:
+`training`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,13 @@ AT_ONCE = 8
 
 
 def answers(name: str, seen: Pictures) -> NDArray[np.float32]:
-    """What one of the networks says of pictures (n, c, h, w); what it is asked and answers is written where it is used."""
+    """What one of the networks says of pictures (n, c, h, w); what it is asked and answers is
+    written where it is used.
+    """
     network = _network(name)
-    told = [network.run(None, {"image": seen[k : k + AT_ONCE]})[0] for k in range(0, len(seen), AT_ONCE)]
+    told = [
+        network.run(None, {"image": seen[k : k + AT_ONCE]})[0] for k in range(0, len(seen), AT_ONCE)
+    ]
     return np.concatenate(told)
 
 
@@ -42,7 +48,9 @@ def _network(name: str) -> Any:
 
 @cache
 def _runtime() -> Any:
-    """ONNX Runtime; while it is loaded it warns of every graphics card that it does not know, as a Raspberry Pi's, and no setting stops it."""
+    """ONNX Runtime; while it is loaded it warns of every graphics card that it does not know, as a
+    Raspberry Pi's, and no setting stops it.
+    """
     shown = os.dup(2)
     try:
         with open(os.devnull, "wb") as nowhere:

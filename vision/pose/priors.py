@@ -10,14 +10,18 @@ from table.solids import POSES, Array
 from table.table_config import Setup
 
 USUAL = 0.9
-"""Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked at once more as if it did not."""
+"""Where more of a game's pieces than this stand alike, one that seems to stand otherwise is looked
+at once more as if it did not.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Habit:
-    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on its board at most.
+    """How pieces of a game stand as a rule, chances of POSES, and how many of a colour there are on
+    its board at most.
 
-    With `apart` they never stand one in another: one more of a colour is told, if it is surely read, as it has no business there.
+    With `apart` they never stand one in another: one more of a colour is told, if it is surely
+    read, as it has no business there.
     """
 
     poses: Array

@@ -1,9 +1,10 @@
 """What lies inside a piece's outline looks as the piece does, what lies outside as the ground does.
 
-Edges of see-through plastic are faint, and shadows and gloss have edges too; but all of a piece differs a little from the bare ground.
-How light is spread inside and outside of where a piece is thought to be says of every pixel around how much likelier it is
-the piece's than the ground's.  On a chessboard light and dark squares are told apart, as pieces let them through.
-Source: Prisacariu and Reid, PWP3D: Real-Time Segmentation and Tracking of 3D Objects, IJCV 2012.
+Edges of see-through plastic are faint, and shadows and gloss have edges too; but all of a piece
+differs a little from the bare ground. How light is spread inside and outside of where a piece is
+thought to be says of every pixel around how much likelier it is the piece's than the ground's.  On
+a chessboard light and dark squares are told apart, as pieces let them through. Source: Prisacariu
+and Reid, PWP3D: Real-Time Segmentation and Tracking of 3D Objects, IJCV 2012.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ AROUND = 0.5
 """So much of the outline's size around it is looked at, and at least LEAST_AROUND_PX."""
 LEAST_AROUND_PX = 8
 INSIDE, OUTSIDE = 1, 4
-"""Cells nearer to the outline are not learned from: its place is not known better, and the ground is in the piece's shadow there."""
+"""Cells nearer to the outline are not learned from: its place is not known better, and the ground
+is in the piece's shadow there.
+"""
 NEAR = 10
 """Cells farther from the outline are learned from only."""
 BESIDE_LINE = 1.5
@@ -32,7 +35,9 @@ BESIDE_LINE = 1.5
 PIECE_KINDS, GROUND_KINDS = 3, 6
 """Ways in which a piece and the ground may look, each with a normal distribution of its own."""
 PIXELS = 8000
-"""Where a piece with what is around it shows in many more pixels, two by two make a cell, or three by three, and so on."""
+"""Where a piece with what is around it shows in many more pixels, two by two make a cell, or three
+by three, and so on.
+"""
 LEARNED = 500
 """From no more cells than about so many anything is learned."""
 LEAST_LEARNED = 25
@@ -53,8 +58,9 @@ MOST = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Area:
-    """Around a piece: from the pixel `left`, `top` on, for cells of `step` pixels, the logarithm (h, w) of how much likelier a pixel
-    there is the piece's than the ground's."""
+    """Around a piece: from the pixel `left`, `top` on, for cells of `step` pixels, the logarithm
+    (h, w) of how much likelier a pixel there is the piece's than the ground's.
+    """
 
     left: int
     top: int
@@ -64,7 +70,12 @@ class Area:
     def at(self, pixels: Array) -> NDArray[np.float32]:
         """The logarithm at pixels (n, m, 2); 0 beyond the area."""
         u, v = self.cells(pixels).astype(np.float32).transpose(2, 0, 1)
-        return np.asarray(cv2.remap(self.ratio, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0.0), np.float32)
+        return np.asarray(
+            cv2.remap(
+                self.ratio, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0.0
+            ),
+            np.float32,
+        )
 
     def inside(self, outline_px: Array) -> float:
         """Sum of the logarithms of the pixels inside an outline (n, 2)."""
@@ -72,7 +83,9 @@ class Area:
         return self.step**2 * float((self.ratio * covered).sum())
 
     def outside(self, outline_px: Array) -> Array:
-        """How many cells each cell (h, w) is outside of a convex outline (n, 2); negative within."""
+        """How many cells each cell (h, w) is outside of a convex outline (n, 2); negative
+        within.
+        """
         rows, columns = np.ogrid[: self.ratio.shape[0], : self.ratio.shape[1]]
         return outside(columns, rows, self.cells(outline_px))
 
@@ -83,8 +96,9 @@ class Area:
 
 
 def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
-    """What speaks for a piece and for the ground around one that is about there; None where it is not in the picture, and on boards
-    with print: what is under a piece does not look there like what is beside it.
+    """What speaks for a piece and for the ground around one that is about there; None where it is
+    not in the picture, and on boards with print: what is under a piece does not look there like
+    what is beside it.
 
     Inside of other pieces' outlines, `hidden_by`, (n, 2) px each, nothing speaks.
     """
@@ -105,23 +119,35 @@ def area(solid: Solid, photo: Photo, hidden_by: list[Array]) -> Area | None:
     return replace(empty, ratio=_ratios(part, outline, solid, photo, hidden_by, empty))
 
 
-def _ratios(part: Image, outline_px: Array, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area) -> NDArray[np.float32]:
+def _ratios(
+    part: Image, outline_px: Array, solid: Solid, photo: Photo, hidden_by: list[Array], place: Area
+) -> NDArray[np.float32]:
     """The logarithms (h, w) for a part (h, w, 3) of the picture; `outline_px` is the solid's."""
     root = np.sqrt(linear(part) + np.float32(0.001)).astype(np.float32)
     ratio = np.zeros(root.shape[:2], np.float32)
     away = place.outside(outline_px)
     others = np.zeros(ratio.shape, np.uint8)
     for outline in hidden_by:
-        cv2.fillConvexPoly(others, np.rint(place.cells(outline) * (1 << SUB_BITS)).astype(np.int32), 1, shift=SUB_BITS)
+        cv2.fillConvexPoly(
+            others,
+            np.rint(place.cells(outline) * (1 << SUB_BITS)).astype(np.int32),
+            1,
+            shift=SUB_BITS,
+        )
     free = cv2.dilate(others, np.ones((3, 3), np.uint8)) == 0
     core, beside, near = free & (away < -INSIDE), free & (away > OUTSIDE), free & (away < NEAR)
     for ground in _grounds(place, solid, photo):
-        piece, bare = (some[:: len(some) // LEARNED + 1] for some in (root[ground & core], root[ground & beside]))
+        piece, bare = (
+            some[:: len(some) // LEARNED + 1]
+            for some in (root[ground & core], root[ground & beside])
+        )
         if min(len(piece), len(bare)) >= LEAST_LEARNED:
             here = ground & near
             said = _ratio(np.concatenate([piece, bare, root[here]]), piece, bare)
             of_piece, of_bare, ratio[here] = np.split(said, [len(piece), len(piece) + len(bare)])
-            ratio[here] *= max(0.0, float((of_piece > 0).mean() - (of_bare > 0).mean()))  # little where piece and ground look alike
+            ratio[here] *= max(
+                0.0, float((of_piece > 0).mean() - (of_bare > 0).mean())
+            )  # little where piece and ground look alike
     return ratio
 
 
@@ -131,13 +157,18 @@ def _grounds(place: Area, solid: Solid, photo: Photo) -> list[NDArray[np.bool_]]
     if isinstance(board, Open):
         return [np.ones(shape, bool)]
     assert isinstance(board, Chessboard)
-    corners = solid.vertices_mm[:, :2].mean(axis=0) + board.square_mm * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    corners = solid.vertices_mm[:, :2].mean(axis=0) + board.square_mm * np.array(
+        [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+    )
     seen = place.cells(photo.pixels(np.column_stack([corners, np.zeros(4)])))
     squares = (corners - board.origin_mm) / board.square_mm
     cell2square = cv2.getPerspectiveTransform(seen.astype(np.float32), squares.astype(np.float32))
     rows, columns = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
     at = cv2.perspectiveTransform(np.stack([columns, rows], axis=-1), cell2square)
-    (across, along), beside = np.moveaxis(np.floor(at), 2, 0), np.moveaxis(np.abs(at - np.round(at)), 2, 0)
+    (across, along), beside = (
+        np.moveaxis(np.floor(at), 2, 0),
+        np.moveaxis(np.abs(at - np.round(at)), 2, 0),
+    )
     a_square = float(np.hypot(*(seen[2] - seen[0]))) / np.sqrt(8)
     clear = np.minimum(*beside) * a_square > BESIDE_LINE
     on_board = (across >= 0) & (across < board.files) & (along >= 0) & (along < board.ranks)
@@ -156,7 +187,10 @@ class _Mixture:
     def density(self, colours: NDArray[np.float32]) -> Array:
         """Density (n,) at colours (n, 3)."""
         whiten = np.linalg.inv(np.linalg.cholesky(self.covariances)).astype(np.float32)
-        whitened = colours @ whiten.reshape(-1, 3).T - np.einsum("kij,kj->ki", whiten, self.means.astype(np.float32)).ravel()
+        whitened = (
+            colours @ whiten.reshape(-1, 3).T
+            - np.einsum("kij,kj->ki", whiten, self.means.astype(np.float32)).ravel()
+        )
         squared = np.einsum("nki,nki->nk", *2 * (whitened.reshape(len(colours), -1, 3),))
         heights = self.weights * np.prod(np.einsum("kii->ki", whiten), axis=1) * (2 * np.pi) ** -1.5
         density: Array = np.exp(np.float32(-0.5) * squared) @ heights
@@ -170,8 +204,12 @@ class _Mixture:
         return _Mixture(self.weights, SHADOW * self.means * tinted, self.covariances + spread)
 
 
-def _ratio(root: NDArray[np.float32], piece: NDArray[np.float32], bare: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Logarithm (n,) of how much likelier roots of light (n, 3) are a piece's, which looks as (m, 3), than the bare ground's, (k, 3)."""
+def _ratio(
+    root: NDArray[np.float32], piece: NDArray[np.float32], bare: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Logarithm (n,) of how much likelier roots of light (n, 3) are a piece's, which looks as (m,
+    3), than the bare ground's, (k, 3).
+    """
     ground, dye = _mixture(bare, GROUND_KINDS), piece.mean(axis=0) / piece.mean(axis=0).max()
     as_ground = (1 - SHADED) * ground.density(root) + SHADED * ground.shaded(dye).density(root)
     as_piece = _mixture(piece, PIECE_KINDS).density(root)
@@ -185,17 +223,27 @@ def _mixture(colours: NDArray[np.float32], count: int) -> _Mixture:
     start = np.empty((len(colours), 1), np.int32)
     start[order, 0] = np.arange(len(colours)) * count // len(colours)
     stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 10, 1e-3)
-    labels = np.asarray(cv2.kmeans(colours, count, start, stop, 1, cv2.KMEANS_USE_INITIAL_LABELS)[1]).ravel()
+    labels = np.asarray(
+        cv2.kmeans(colours, count, start, stop, 1, cv2.KMEANS_USE_INITIAL_LABELS)[1]
+    ).ravel()
     own = [some for kind in range(count) if len(some := colours[labels == kind]) > colours.shape[1]]
     covariances = [SPREAD * np.cov(some.T) + NOISE**2 * np.eye(3) for some in own]
-    return _Mixture(np.array([len(some) for some in own]) / len(colours), np.array([some.mean(axis=0) for some in own]), np.array(covariances))
+    return _Mixture(
+        np.array([len(some) for some in own]) / len(colours),
+        np.array([some.mean(axis=0) for some in own]),
+        np.array(covariances),
+    )
 
 
 def outside(x: Array, y: Array, outline: Array) -> Array:
-    """How far places, with x and y of any shape, are outside of a convex outline (m, 2), counter-clockwise; negative within."""
+    """How far places, with x and y of any shape, are outside of a convex outline (m, 2),
+    counter-clockwise; negative within.
+    """
     ahead = np.concatenate([outline[1:], outline[:1]]) - outline
     ahead = ahead / np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
     far = -np.inf
-    for (left, top), (along, down) in zip(outline, ahead, strict=True):  # sides are few: faster than all at once
+    for (left, top), (along, down) in zip(
+        outline, ahead, strict=True
+    ):  # sides are few: faster than all at once
         far = np.maximum(far, (x - left) * down - (y - top) * along)
     return np.asarray(far)

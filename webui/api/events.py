@@ -1,4 +1,6 @@
-"""Server-sent events: every record once and in order, the moment's status between them, a beat when nothing happens."""
+"""Server-sent events: every record once and in order, the moment's status between them, a beat when
+nothing happens.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ MOST_RECORDS = 32
 """Who catches up is told so many records at a time, so that nobody else waits for it."""
 
 CARRY = "rinkside.carry"
-"""A server that has a thread of its own for all streams puts this into `environ`: a listener -> the body of its answer."""
+"""A server that has a thread of its own for all streams puts this into `environ`: a listener -> the
+body of its answer.
+"""
 
 MOST_OF_ONE = 32
 """Streams at once of one address; each page that is open has one."""
@@ -47,13 +51,17 @@ class Bulletin:
     def __init__(self, session: SessionPort, live: LivePort, instance: str) -> None:
         """`instance` names this run of the panel; every stream begins with it (`hello`)."""
         self._session, self._live = session, live
-        self.hello = _event("hello", {"instance": instance}).replace(b"\n\n", b"\nretry: %d\n\n" % RETRY_MS)
+        self.hello = _event("hello", {"instance": instance}).replace(
+            b"\n\n", b"\nretry: %d\n\n" % RETRY_MS
+        )
         self._written: dict[int, bytes] = {}
         self._moment: tuple[dict[str, Any], bytes] = ({}, b"")
         self._lock = Lock()
 
     def wait(self, after: int, timeout_s: float) -> int:
-        """The number of a record, as soon as there is one after number `after`; `after` when the time is over."""
+        """The number of a record, as soon as there is one after number `after`; `after` when the
+        time is over.
+        """
         records = self._session.wait(after, timeout_s)
         return records[-1].seq if records else after
 
@@ -101,10 +109,11 @@ class Listener:
         """Was its connection taken over by the thread of all streams?"""
 
     def news(self, newest: int, moment: bytes, passed_s: float) -> list[bytes]:
-        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of the newest record that is known of.
+        """Events that are new to it, `passed_s` after it was asked last; `newest` is the number of
+        the newest record that is known of.
 
-        `record` has the record's number as its id, which a browser sends back as Last-Event-ID; `live` (as `moment` has it)
-        and `beat` have none, so that they never count as caught up.
+        `record` has the record's number as its id, which a browser sends back as Last-Event-ID;
+        `live` (as `moment` has it) and `beat` have none, so that they never count as caught up.
         """
         records = self._bulletin.since(self.after) if newest > self.after else []
         self.after = records[-1][0] if records else self.after
@@ -130,7 +139,9 @@ class Streams:
         self._lock = Lock()
 
     def enter(self, address: str) -> bool:
-        """Take a place for an address; False where all are taken, or its share, which programs of this machine do not have."""
+        """Take a place for an address; False where all are taken, or its share, which programs of
+        this machine do not have.
+        """
         client = client_of(address)
         with self._lock:
             if self._open.total() >= self.limit:
@@ -158,7 +169,9 @@ class Streams:
 
 
 def follow(listener: Listener, streams: Streams) -> Iterator[bytes]:
-    """The events of one listener, until the session or the server is closed; holds the thread that asks for as long."""
+    """The events of one listener, until the session or the server is closed; holds the thread that
+    asks for as long.
+    """
     yield streams.bulletin.hello
     while not streams.ending:
         newest = streams.bulletin.wait(listener.after, POLL_S)

@@ -1,4 +1,6 @@
-"""One thread that tells all who listen: a stream costs a socket and no thread, and nobody waits for anybody."""
+"""One thread that tells all who listen: a stream costs a socket and no thread, and nobody waits for
+anybody.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,14 @@ from selectors import EVENT_READ, DefaultSelector
 from webui.api.events import POLL_S, Listener, Streams
 
 STALLED_S = 20.0
-"""Who has not taken all that was sent after so long is dropped; a page that wakes up asks again with the number that it heard last."""
+"""Who has not taken all that was sent after so long is dropped; a page that wakes up asks again
+with the number that it heard last.
+"""
 
 SEND_BYTES = 64 * 1024
-"""The system keeps so much for one who does not read (Linux: twice this), and no more is written for it before it does."""
+"""The system keeps so much for one who does not read (Linux: twice this), and no more is written
+for it before it does.
+"""
 
 AGAIN_S = 0.02
 """How soon one who has not been told all is told more."""
@@ -23,20 +29,35 @@ AGAIN_S = 0.02
 class Carried:
     """A listener's own connection."""
 
-    def __init__(self, connection: socket.socket, head: bytes, hello: bytes, chunked: bool, listener: Listener) -> None:
-        """`head` begins the answer and is not sent yet; with `chunked`, what follows is in the chunks of HTTP/1.1."""
+    def __init__(
+        self,
+        connection: socket.socket,
+        head: bytes,
+        hello: bytes,
+        chunked: bool,
+        listener: Listener,
+    ) -> None:
+        """`head` begins the answer and is not sent yet; with `chunked`, what follows is in the
+        chunks of HTTP/1.1.
+        """
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux: small events that nobody acknowledges do not fill the buffer
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * STALLED_S))
+        if hasattr(
+            socket, "TCP_USER_TIMEOUT"
+        ):  # Linux: small events that nobody acknowledges do not fill the buffer
+            connection.setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * STALLED_S)
+            )
         self.connection, self.listener = connection, listener
         self._chunked = chunked
         self._left = head + self._framed(hello)
         self._behind_s = 0.0
 
     def tell(self, newest: int, moment: bytes, passed_s: float) -> bool:
-        """Send what is new, or what was left; False when it is gone, or takes too long to read it.  Never waits."""
+        """Send what is new, or what was left; False when it is gone, or takes too long to read it.
+        Never waits.
+        """
         self._behind_s += passed_s
         if not self._left:
             self._left = self._framed(b"".join(self.listener.news(newest, moment, passed_s)))
@@ -87,8 +108,12 @@ class Fanout:
         """Begin to tell."""
         self._thread.start()
 
-    def carry(self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener) -> None:
-        """Take over a connection whose answer begins with `head`; its place among the streams is given back when it ends."""
+    def carry(
+        self, connection: socket.socket, head: bytes, chunked: bool, listener: Listener
+    ) -> None:
+        """Take over a connection whose answer begins with `head`; its place among the streams is
+        given back when it ends.
+        """
         one = Carried(connection, head, self._streams.bulletin.hello, chunked, listener)
         one.tell(listener.after, self._streams.bulletin.moment(), 0.0)
         listener.carried = True
@@ -109,7 +134,11 @@ class Fanout:
                 spoke: list[Carried] = [key.data for key, _ in self._selector.select(0)]
             gone = [one for one in spoke if one.gone()]
             moment = self._streams.bulletin.moment()
-            gone += [one for one in self._all() if one not in gone and not one.tell(newest, moment, passed_s)]
+            gone += [
+                one
+                for one in self._all()
+                if one not in gone and not one.tell(newest, moment, passed_s)
+            ]
             for one in gone:
                 self._drop(one)
         for one in self._all():

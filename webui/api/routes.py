@@ -1,4 +1,6 @@
-"""JSON under /api/v1: the state, the records, the newest observation, pictures, commands, and the stream of events."""
+"""JSON under /api/v1: the state, the records, the newest observation, pictures, commands, and the
+stream of events.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     @routes.get("/records")
     def records() -> Response:
         after = number(request.args.get("after", "0"), "after")
-        return jsonify(records=[record_document(record) for record in session.records(after, MOST_RECORDS)])
+        return jsonify(
+            records=[record_document(record) for record in session.records(after, MOST_RECORDS)]
+        )
 
     @routes.get("/observation")
     def observation() -> Response:
@@ -46,7 +50,12 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
     @routes.get("/camera.jpg")
     def camera() -> AnyResponse:
         if not current_app.extensions["pictures"].take():
-            raise Refusal(503, "too_many_pictures", "Too many ask for the camera's picture at once; try again in a second.", 1)
+            raise Refusal(
+                503,
+                "too_many_pictures",
+                "Too many ask for the camera's picture at once; try again in a second.",
+                1,
+            )
         return picture(live.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/frame/<seq:seq>.jpg")
@@ -63,12 +72,17 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
     @routes.get("/stream")
     def stream() -> Response:
-        after = number(request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID")
+        after = number(
+            request.headers.get("Last-Event-ID") or request.args.get("after", "0"), "Last-Event-ID"
+        )
         if after > session.seq:
             after = 0
         address = request.remote_addr or ""
         if not streams.enter(address):
-            full = f"All {streams.limit} live connections are taken; close a page that shows this panel, or try again later."
+            full = (
+                f"All {streams.limit} live connections are taken; close a page that shows this"
+                " panel, or try again later."
+            )
             raise Refusal(503, "too_many_streams", full)
         listener = Listener(streams.bulletin, after, address)
         carry = request.environ.get(CARRY)
@@ -81,7 +95,9 @@ def api(session: SessionPort, live: LivePort, streams: Streams) -> Blueprint:
 
 
 def obey(session: SessionPort, document: object) -> Record:
-    """Give the session a command of the visitor at hand; raises Refusal, in one line for people, where it cannot be obeyed, or not for them."""
+    """Give the session a command of the visitor at hand; raises Refusal, in one line for people,
+    where it cannot be obeyed, or not for them.
+    """
     try:
         command = parse_command(document)
     except InputError as error:
@@ -96,12 +112,18 @@ def obey(session: SessionPort, document: object) -> Record:
 
 
 def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
-    """What else may have happened where record `seq` was ruled, nearest first; raises Refusal where that cannot be said now.
+    """What else may have happened where record `seq` was ruled, nearest first; raises Refusal where
+    that cannot be said now.
 
-    What is offered agrees with all that came since: while votes are secret it would tell something of them.
+    What is offered agrees with all that came since: while votes are secret it would tell something
+    of them.
     """
     if session.view()["hidden"]:
-        raise Refusal(409, "secret", "Votes are secret now: what agrees with them is offered once all have voted.")
+        raise Refusal(
+            409,
+            "secret",
+            "Votes are secret now: what agrees with them is offered once all have voted.",
+        )
     try:
         return session.alternatives(seq)
     except InputError as error:
@@ -110,7 +132,9 @@ def offered(session: SessionPort, seq: int) -> tuple[Alternative, ...]:
 
 @lru_cache(maxsize=4)
 def _mark(jpeg: bytes) -> str:
-    """Of a picture that many ask for: bytes remember their hash, so that it is looked through once."""
+    """Of a picture that many ask for: bytes remember their hash, so that it is looked through
+    once.
+    """
     return hashlib.sha256(jpeg).hexdigest()[:32]
 
 

@@ -1,4 +1,6 @@
-"""What the answers under /api/v1 look like, as JSON Schema: commands and records from their own types, all else as it is written."""
+"""What the answers under /api/v1 look like, as JSON Schema: commands and records from their own
+types, all else as it is written.
+"""
 
 from __future__ import annotations
 
@@ -66,26 +68,40 @@ COLOUR: Schema = {"type": "string", "examples": ["blue"]}
 
 
 def _written(*types: Any) -> tuple[tuple[Schema, ...], dict[str, Schema]]:
-    """Schemas of types, and of those that they are made of by name, with their docstrings as text."""
+    """Schemas of types, and of those that they are made of by name, with their docstrings as
+    text.
+    """
     schemas, parts = msgspec.json.schema_components(types, ref_template=REFERENCE)
-    return schemas, {name: part | {"description": inspect.cleandoc(part.get("description", ""))} for name, part in parts.items()}
+    return schemas, {
+        name: part | {"description": inspect.cleandoc(part.get("description", ""))}
+        for name, part in parts.items()
+    }
 
 
 def _records() -> dict[str, Schema]:
-    """A record of each fact: its place in the log, and the fact's own fields, all of which are always there."""
+    """A record of each fact: its place in the log, and the fact's own fields, all of which are
+    always there.
+    """
     place = {"seq": SEQ, "session": SEQ, "at_ms": WHOLE, "frame": YES, "schema": {"const": SCHEMA}}
     facts = typing.get_args(Event)
     _, written = _written(*facts)
     for fact in facts:
         properties = place | written[fact.__name__]["properties"]
         written[fact.__name__] |= {"properties": properties, "required": list(properties)}
-    return written | {"Record": {"description": "What happened: a fact that is never changed.", "oneOf": [known(fact.__name__) for fact in facts]}}
+    return written | {
+        "Record": {
+            "description": "What happened: a fact that is never changed.",
+            "oneOf": [known(fact.__name__) for fact in facts],
+        }
+    }
 
 
 def _guides() -> dict[str, Schema]:
     """How far a calibration is."""
     _, written = _written(LensNow, CornersNow)
-    return {name: schema | {"required": list(schema["properties"])} for name, schema in written.items()}
+    return {
+        name: schema | {"required": list(schema["properties"])} for name, schema in written.items()
+    }
 
 
 def _commands() -> dict[str, Schema]:
@@ -95,15 +111,30 @@ def _commands() -> dict[str, Schema]:
 
 
 _GAP = {"colour": COLOUR, "size": TEXT, "gap_mm": NUMBER}
-_GAP_ALSO: Schema = {"piece": WHOLE, "sigma_mm": NUMBER, "on_target": YES, "touching": YES, "base_mm": POINT_MM, "points_mm": many(POINT_MM)}
+_GAP_ALSO: Schema = {
+    "piece": WHOLE,
+    "sigma_mm": NUMBER,
+    "on_target": YES,
+    "touching": YES,
+    "base_mm": POINT_MM,
+    "points_mm": many(POINT_MM),
+}
 
-CHOICE = fields("One thing that may have happened, and the moves that it stands for.", label=TEXT, moves=many(TEXT))
+CHOICE = fields(
+    "One thing that may have happened, and the moves that it stands for.",
+    label=TEXT,
+    moves=many(TEXT),
+)
 CLAUSES = many(fields("What it rests on, in our own words.", name=TEXT, said=TEXT))
 
 SCHEMAS: dict[str, Schema] = {
     "Error": fields(
         "The one shape of errors.",
-        error=fields("`code` is for programs, `said` a sentence for people.", code={"type": "string", "pattern": "^[a-z0-9_']+$"}, said=TEXT),
+        error=fields(
+            "`code` is for programs, `said` a sentence for people.",
+            code={"type": "string", "pattern": "^[a-z0-9_']+$"},
+            said=TEXT,
+        ),
     ),
     "Gap": fields("The distance of a piece from the target.", _GAP_ALSO, **_GAP),
     "Ranked": fields("A gap with its place, 1 the nearest.", _GAP_ALSO, place=WHOLE, **_GAP),
@@ -128,17 +159,33 @@ SCHEMAS: dict[str, Schema] = {
         base_cov_mm2=many(many(NUMBER)),
         heading_sigma_deg=NUMBER,
         vertices_mm=many(POINT_MM),
-        probability=fields("How sure the reading is, 0 to 1.", colour=NUMBER, size=NUMBER, pose=NUMBER),
+        probability=fields(
+            "How sure the reading is, 0 to 1.", colour=NUMBER, size=NUMBER, pose=NUMBER
+        ),
     ),
-    "SeenDie": fields("A die that lies on the board, as cover.", x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER),
+    "SeenDie": fields(
+        "A die that lies on the board, as cover.", x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER
+    ),
     "Observation": fields(
         "`rinkside-observation/1`: the table as it was seen in one picture.",
-        {"board_state": by_name(YES), "dice": many(known("SeenDie")), "gaps": many(known("Gap")), "call": known("Call")},
+        {
+            "board_state": by_name(YES),
+            "dice": many(known("SeenDie")),
+            "gaps": many(known("Gap")),
+            "call": known("Call"),
+        },
         format={"const": "rinkside-observation/1"},
         pieces=many(known("Piece")),
         off_board=many(known("Piece")),
-        counters=many(fields("A flat counter.", colour=COLOUR, x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER)),
-        camera=fields("Where the camera is.", eye_mm=POINT_MM, reprojection_px=NUMBER, fiducials_seen=many(WHOLE)),
+        counters=many(
+            fields("A flat counter.", colour=COLOUR, x_mm=NUMBER, y_mm=NUMBER, sigma_mm=NUMBER)
+        ),
+        camera=fields(
+            "Where the camera is.",
+            eye_mm=POINT_MM,
+            reprojection_px=NUMBER,
+            fiducials_seen=many(WHOLE),
+        ),
         hand=YES,
         unread_mm=many(POINT_MM),
         notes=many(TEXT),
@@ -157,12 +204,36 @@ SCHEMAS: dict[str, Schema] = {
         frame=or_null(SEQ),
     ),
     "Verdict": fields(
-        "What was decided, by the referee or by people; `frame` is the record whose picture it rests on.",
+        "What was decided, by the referee or by people; `frame` is the record whose picture it"
+        " rests on.",
         {"clauses": CLAUSES, "call": TEXT, "sound": TEXT},
         seq=SEQ,
         at_ms=WHOLE,
-        kind=one_of("ruled", "noted", "asked", "answered", "corrected", "undone", "declared", "appealed", "upheld", "resigned", "table", "begun"),
-        verdict=one_of("accepted", "refused", "cannot_see", "out_of_sync", "waiting", "noted", "ambiguous", "by hand", "table"),
+        kind=one_of(
+            "ruled",
+            "noted",
+            "asked",
+            "answered",
+            "corrected",
+            "undone",
+            "declared",
+            "appealed",
+            "upheld",
+            "resigned",
+            "table",
+            "begun",
+        ),
+        verdict=one_of(
+            "accepted",
+            "refused",
+            "cannot_see",
+            "out_of_sync",
+            "waiting",
+            "noted",
+            "ambiguous",
+            "by hand",
+            "table",
+        ),
         code=TEXT,
         player=or_null(COLOUR),
         said=TEXT,
@@ -177,9 +248,20 @@ SCHEMAS: dict[str, Schema] = {
     "State": fields(
         "All that the page shows.",
         {
-            "options": many(fields("What may be done now.", who=or_null(COLOUR), said=TEXT, marks=many(ANY_OBJECT))),
-            "trace": many(ANY_OBJECT | {"description": "A mark of the newest verdict, to be drawn."}),
-            "lamps": fields("What lamps show while nothing else happens.", signal=TEXT, of=many(COLOUR), leader=or_null(COLOUR)),
+            "options": many(
+                fields(
+                    "What may be done now.", who=or_null(COLOUR), said=TEXT, marks=many(ANY_OBJECT)
+                )
+            ),
+            "trace": many(
+                ANY_OBJECT | {"description": "A mark of the newest verdict, to be drawn."}
+            ),
+            "lamps": fields(
+                "What lamps show while nothing else happens.",
+                signal=TEXT,
+                of=many(COLOUR),
+                leader=or_null(COLOUR),
+            ),
         },
         session=SEQ,
         seq=SEQ,
@@ -205,9 +287,20 @@ SCHEMAS: dict[str, Schema] = {
         verdicts=many(known("Verdict")),
         resigned=many(COLOUR),
         hidden=by_name(SEQ),
-        appeals=many(fields("An appeal that is open.", seq=SEQ, at_ms=WHOLE, appeals=SEQ, player=COLOUR, reason=TEXT, said=TEXT)),
+        appeals=many(
+            fields(
+                "An appeal that is open.",
+                seq=SEQ,
+                at_ms=WHOLE,
+                appeals=SEQ,
+                player=COLOUR,
+                reason=TEXT,
+                said=TEXT,
+            )
+        ),
         live=fields(
-            "What the referee sees and does now; `held` until people have said what to do about what has `moved`; `trouble` with the program.",
+            "What the referee sees and does now; `held` until people have said what to do about"
+            " what has `moved`; `trouble` with the program.",
             status=one_of(*typing.get_args(Status)),
             said=TEXT,
             frame_seq=WHOLE,
@@ -215,7 +308,12 @@ SCHEMAS: dict[str, Schema] = {
             moved=many(TEXT),
             held=YES,
             trouble=TEXT,
-            pointed=fields("The answer that a button points at; without a label none, or of a question that is closed.", question=WHOLE, label=TEXT),
+            pointed=fields(
+                "The answer that a button points at; without a label none, or of a question that is"
+                " closed.",
+                question=WHOLE,
+                label=TEXT,
+            ),
         ),
     ),
     "Measurement": fields(

@@ -1,4 +1,6 @@
-"""The host's page on which misread pieces are dragged to where they lie: the table is judged again, and people decide what counts."""
+"""The host's page on which misread pieces are dragged to where they lie: the table is judged again,
+and people decide what counts.
+"""
 
 from __future__ import annotations
 
@@ -42,10 +44,23 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         try:
             record, table = live.last_table()
             if request.form.get("table") != f"{record} {table.frame_seq}":
-                raise Refusal(409, "moved_on", "Another table was ruled on since this page was drawn; nothing was done. This is the new one.")
+                raise Refusal(
+                    409,
+                    "moved_on",
+                    "Another table was ruled on since this page was drawn; nothing was done. This"
+                    " is the new one.",
+                )
             if session.view()["hidden"]:
-                raise Refusal(409, "secret", "Votes are secret now, and a verdict may show them: judge it again once all have voted.")
-            pieces = [_told(request.form, number, read) for number, read in enumerate(as_read(table, live.setup))]
+                raise Refusal(
+                    409,
+                    "secret",
+                    "Votes are secret now, and a verdict may show them: judge it again once all"
+                    " have voted.",
+                )
+            pieces = [
+                _told(request.form, number, read)
+                for number, read in enumerate(as_read(table, live.setup))
+            ]
         except InputError as error:
             return _page(0, (), str(error), None, 409)
         except Refusal as refusal:
@@ -55,7 +70,9 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
         except InputError as error:
             return _page(record, as_read(table, live.setup), str(error), None, 409)
 
-    def _page(record: int, pieces: Sequence[Told], notice: str, again: Reread | None, status: int = 200) -> Response:
+    def _page(
+        record: int, pieces: Sequence[Told], notice: str, again: Reread | None, status: int = 200
+    ) -> Response:
         table = live.last_table()[1] if pieces else None
         response: Response = make_response(
             render_template(
@@ -67,8 +84,19 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
                 record=record,
                 table=f"{record} {table.frame_seq}" if table else "",
                 pieces=pieces,
-                drawn=[(n, piece, outline(piece, table, live.setup)) for n, piece in below_first(pieces)] if table else [],
-                colours=tuple(dict.fromkeys((*live.setup.game.colours, *filter(None, (live.setup.game.target,))))),
+                drawn=(
+                    [
+                        (n, piece, outline(piece, table, live.setup))
+                        for n, piece in below_first(pieces)
+                    ]
+                    if table
+                    else []
+                ),
+                colours=tuple(
+                    dict.fromkeys(
+                        (*live.setup.game.colours, *filter(None, (live.setup.game.target,)))
+                    )
+                ),
                 poses=POSES,
                 notice=notice,
                 again=again,
@@ -84,24 +112,48 @@ def fix(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
 
 def as_read(table: Observation, setup: Setup) -> list[Told]:
-    """Every piece as it was read, and in the end one that might have been overlooked, which is not there yet."""
+    """Every piece as it was read, and in the end one that might have been overlooked, which is not
+    there yet.
+    """
     read = []
     for index, piece in enumerate(table.pieces):
         x_mm, y_mm = (round(float(value), 1) for value in piece.base_mm)
-        read.append(Told(index, piece.colour, piece.size, piece.pose, x_mm, y_mm, round(piece.heading_deg, 1)))
+        read.append(
+            Told(
+                index, piece.colour, piece.size, piece.pose, x_mm, y_mm, round(piece.heading_deg, 1)
+            )
+        )
     x_mm, y_mm = setup.outline_mm().mean(axis=0)
-    return [*read, Told(None, setup.game.colours[0], setup.game.sizes[0], "upright", round(float(x_mm), 1), round(float(y_mm), 1), 0.0, there=False)]
+    return [
+        *read,
+        Told(
+            None,
+            setup.game.colours[0],
+            setup.game.sizes[0],
+            "upright",
+            round(float(x_mm), 1),
+            round(float(y_mm), 1),
+            0.0,
+            there=False,
+        ),
+    ]
 
 
 def below_first(pieces: Sequence[Told]) -> list[tuple[int, Told]]:
-    """Pieces with their numbers, in the order in which they are drawn: what is not on the table lies below what is."""
+    """Pieces with their numbers, in the order in which they are drawn: what is not on the table
+    lies below what is.
+    """
     return sorted(enumerate(pieces), key=lambda numbered: numbered[1].there)
 
 
 def view_box(pieces: Sequence[Told], setup: Setup) -> tuple[float, float, float, float]:
-    """What the drawing shows, (x, y, width, height) of SVG: the pieces that were read and `AROUND_MM`, no more than the table and that."""
+    """What the drawing shows, (x, y, width, height) of SVG: the pieces that were read and
+    `AROUND_MM`, no more than the table and that.
+    """
     outline_mm = setup.outline_mm()
-    read_mm = np.array([(piece.x_mm, piece.y_mm) for piece in pieces if piece.index is not None] or outline_mm)
+    read_mm = np.array(
+        [(piece.x_mm, piece.y_mm) for piece in pieces if piece.index is not None] or outline_mm
+    )
     low = np.maximum(read_mm.min(axis=0) - AROUND_MM, outline_mm.min(axis=0) - AROUND_MM / 4)
     high = np.minimum(read_mm.max(axis=0) + AROUND_MM, outline_mm.max(axis=0) + AROUND_MM / 4)
     width, height = (round(float(length), 1) for length in high - low)
@@ -111,7 +163,9 @@ def view_box(pieces: Sequence[Told], setup: Setup) -> tuple[float, float, float,
 def outline(piece: Told, table: Observation, setup: Setup) -> str:
     """The piece from above as points of SVG; one that leans as it was read."""
     if piece.pose in POSES:
-        solid: Solid = (upright if piece.pose == "upright" else lying)(setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg)
+        solid: Solid = (upright if piece.pose == "upright" else lying)(
+            setup.pieces[piece.size], piece.x_mm, piece.y_mm, piece.heading_deg
+        )
     else:
         assert piece.index is not None, "only what was read leans"
         solid = table.pieces[piece.index].solid
@@ -122,13 +176,31 @@ def _told(form: Mapping[str, str], number: int, read: Told) -> Told:
     """A piece as the form says; raises Refusal where it is no place, size or pose."""
     size, pose = form.get(f"size {number}", ""), form.get(f"pose {number}", "")
     if pose not in (*POSES, read.pose) or len(size) > 40:
-        raise Refusal(400, "bad_piece", f"Expected a piece that is upright or lying, got {pose[:40]!r}; nothing was done.")
+        raise Refusal(
+            400,
+            "bad_piece",
+            f"Expected a piece that is upright or lying, got {pose[:40]!r}; nothing was done.",
+        )
     x_mm, y_mm, heading_deg = (_number(form, f"{name} {number}") for name in ("x", "y", "heading"))
-    return Told(read.index, form.get(f"colour {number}", "")[:40], size, pose, x_mm, y_mm, heading_deg, f"there {number}" in form)
+    return Told(
+        read.index,
+        form.get(f"colour {number}", "")[:40],
+        size,
+        pose,
+        x_mm,
+        y_mm,
+        heading_deg,
+        f"there {number}" in form,
+    )
 
 
 def _number(form: Mapping[str, str], name: str) -> float:
     text = form.get(name, "").strip().replace(",", ".")
     if not re.fullmatch(r"-?[0-9]{1,5}(\.[0-9]{1,3})?", text):
-        raise Refusal(400, "bad_piece", f"Expected a place in mm and a heading in degrees, such as 331.8, got {text[:40]!r}; nothing was done.")
+        raise Refusal(
+            400,
+            "bad_piece",
+            f"Expected a place in mm and a heading in degrees, such as 331.8, got {text[:40]!r};"
+            " nothing was done.",
+        )
     return float(text)

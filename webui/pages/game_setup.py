@@ -1,4 +1,6 @@
-"""The page on which a session is set up: what is known of the table, then game, players and options."""
+"""The page on which a session is set up: what is known of the table, then game, players and
+options.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,16 @@ import re
 import secrets
 from collections.abc import Collection, Mapping
 
-from flask import Blueprint, Flask, Response, current_app, make_response, redirect, render_template, request
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+)
 from werkzeug.wrappers import Response as AnyResponse
 
 from calibration.sheets.catalogue import PAPER_NAMES, SHEETS, sheet_pdf
@@ -27,8 +38,12 @@ PLAYS, PLACE, NAME, RULING = "plays ", "place ", "name ", "ruling "
 """Form fields begin with these; what follows is a colour, or an option of the game."""
 
 
-def create_set_up_app(setting: SetUpPort, table: TablePort, access: Access, hosts: Collection[str] = ()) -> Flask:
-    """The page of a session that is being set up, at /; hosts make the table ready and fill the page in, others see that it goes on."""
+def create_set_up_app(
+    setting: SetUpPort, table: TablePort, access: Access, hosts: Collection[str] = ()
+) -> Flask:
+    """The page of a session that is being set up, at /; hosts make the table ready and fill the
+    page in, others see that it goes on.
+    """
     routes, instance = Blueprint("set_up", __name__), secrets.token_hex(8)
 
     @routes.get("/")
@@ -48,7 +63,11 @@ def create_set_up_app(setting: SetUpPort, table: TablePort, access: Access, host
 
     def _page(game: str, notice: str = "") -> str:
         games = playable(table.setup)
-        chosen = game if games.get(game) == "" else next((name for name, why in games.items() if not why), "")
+        chosen = (
+            game
+            if games.get(game) == ""
+            else next((name for name, why in games.items() if not why), "")
+        )
         return render_template(
             "set_up.html",
             begun=setting.look(),
@@ -95,7 +114,12 @@ def making_ready(table: TablePort) -> Blueprint:
     @routes.get("/table.jpg")
     def camera() -> AnyResponse:
         if not pictures.take():
-            raise Refusal(503, "too_many_pictures", "Too many ask for the camera's picture at once; try again in a second.", 1)
+            raise Refusal(
+                503,
+                "too_many_pictures",
+                "Too many ask for the camera's picture at once; try again in a second.",
+                1,
+            )
         return picture(table.jpeg(), "The camera has given no picture yet.")
 
     @routes.get("/print/<sheet>-<paper>.pdf")
@@ -110,16 +134,32 @@ def making_ready(table: TablePort) -> Blueprint:
 
 def choice(form: Mapping[str, str], colours: Collection[str]) -> Choice:
     """What a form chose; raises InputError or Refusal where it makes no sense."""
-    players = sorted((colour for colour in colours if PLAYS + colour in form), key=lambda colour: _place(form.get(PLACE + colour, "")))
-    names = [f"{colour}={name}" for colour in players if (name := form.get(NAME + colour, "").strip())]
-    rulings = {name.removeprefix(RULING): value for name, value in form.items() if name.startswith(RULING)}
+    players = sorted(
+        (colour for colour in colours if PLAYS + colour in form),
+        key=lambda colour: _place(form.get(PLACE + colour, "")),
+    )
+    names = [
+        f"{colour}={name}" for colour in players if (name := form.get(NAME + colour, "").strip())
+    ]
+    rulings = {
+        name.removeprefix(RULING): value for name, value in form.items() if name.startswith(RULING)
+    }
     begins = form.get("begins", "hand")
     return Choice(
-        form.get("game", ""), tuple(players), rulings, parse_names(",".join(names)) if names else {}, "" if begins == "hand" else begins
+        form.get("game", ""),
+        tuple(players),
+        rulings,
+        parse_names(",".join(names)) if names else {},
+        "" if begins == "hand" else begins,
     )
 
 
 def _place(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,3}", text):
-        raise Refusal(400, "bad_place", f"Expected a place in the order of turns, such as 1, got {text[:40]!r}; nothing was done.")
+        raise Refusal(
+            400,
+            "bad_place",
+            f"Expected a place in the order of turns, such as 1, got {text[:40]!r}; nothing was"
+            " done.",
+        )
     return int(text)

@@ -1,4 +1,6 @@
-"""For later: the sessions of the log, any moment of each, what can be counted in them, and what can be carried away."""
+"""For later: the sessions of the log, any moment of each, what can be counted in them, and what can
+be carried away.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,11 @@ def later(stories: Stories) -> Blueprint:
         story = _story(stories, session)
         at = request.args.get("at")
         index = _index(story.steps, number(at, "at") if at else None)
-        return render_template("moment.html", instance=instance, **_shown(story, index, request.args.get("view") == "near"))
+        return render_template(
+            "moment.html",
+            instance=instance,
+            **_shown(story, index, request.args.get("view") == "near"),
+        )
 
     @routes.get("/sessions/<seq:session>/statistics")
     def statistics(session: int) -> str:
@@ -72,7 +78,13 @@ def later(stories: Stories) -> Blueprint:
                 told.append(stories.of(summary.session))
             except InputError as error:
                 left_out.append(str(error))
-        return render_template("statistics.html", session=None, simulated=simulated, counted=count(told), left_out=left_out)
+        return render_template(
+            "statistics.html",
+            session=None,
+            simulated=simulated,
+            counted=count(told),
+            left_out=left_out,
+        )
 
     _carry_away(routes, stories)
     return routes
@@ -83,30 +95,48 @@ def _carry_away(routes: Blueprint, stories: Stories) -> None:
 
     @routes.get("/sessions/<seq:session>/frame/<seq:seq>.jpg")
     def frame(session: int, seq: int) -> AnyResponse:
-        kept = any(record.seq == seq and record.frame for record in _story(stories, session).records)
-        return picture(stories.frame(seq) if kept else None, f"No picture is kept with record {seq} of session {session}.")
+        kept = any(
+            record.seq == seq and record.frame for record in _story(stories, session).records
+        )
+        return picture(
+            stories.frame(seq) if kept else None,
+            f"No picture is kept with record {seq} of session {session}.",
+        )
 
     @routes.get("/sessions/<seq:session>/verdict/<seq:seq>.png")
     def share(session: int, seq: int) -> AnyResponse:
         story = _story(stories, session)
         index = next((k for k, step in enumerate(story.steps) if step.seq == seq), None)
         if index is None:
-            raise Refusal(404, "no_verdict", f"Nothing was decided in record {seq} of session {session}.")
+            raise Refusal(
+                404, "no_verdict", f"Nothing was decided in record {seq} of session {session}."
+            )
         shown = _shown(story, index, near=True)
         jpeg = stories.frame(shown["frame"]) if shown["frame"] else None
-        return _file(verdict_png(shown["view"], shown["drawing"], jpeg, word), "image/png", "inline", f"rinkside-{session}-{seq}.png")
+        return _file(
+            verdict_png(shown["view"], shown["drawing"], jpeg, word),
+            "image/png",
+            "inline",
+            f"rinkside-{session}-{seq}.png",
+        )
 
     @routes.get("/sessions/<seq:session>/session.zip")
     def export(session: int) -> AnyResponse:
         if _story(stories, session).open_secret:
-            raise Refusal(409, "secret", "Votes of this session are secret while it goes on; end it, then carry it away.")
+            raise Refusal(
+                409,
+                "secret",
+                "Votes of this session are secret while it goes on; end it, then carry it away.",
+            )
         with LogReader(stories.path) as log:
             packed = packed_session(log, session)
         return _file(packed, "application/zip", "attachment", f"rinkside-session-{session}.zip")
 
 
 def _file(data: bytes, mimetype: str, how: str, name: str) -> AnyResponse:
-    return Response(data, mimetype=mimetype, headers={"Content-Disposition": f'{how}; filename="{name}"'})
+    return Response(
+        data, mimetype=mimetype, headers={"Content-Disposition": f'{how}; filename="{name}"'}
+    )
 
 
 def _story(stories: Stories, session: int) -> Story:
@@ -126,7 +156,9 @@ def count(told: Sequence[Story]) -> Counted:
     for story, each in played:
         for thrown in each.throws:
             if thrown.lie and thrown.lie.measured:
-                gaps.setdefault(_name(each, thrown.player), []).append(0.0 if thrown.lie.on_target else thrown.lie.gap_mm)
+                gaps.setdefault(_name(each, thrown.player), []).append(
+                    0.0 if thrown.lie.on_target else thrown.lie.gap_mm
+                )
         for landing in landings(each.throws, story.records):
             landed.setdefault(_name(each, landing.player), []).append(landing)
     for story in told:
@@ -163,13 +195,19 @@ def _index(steps: Sequence[Step], at: int | None) -> int:
 
 
 def _shown(story: Story, index: int, near: bool) -> dict[str, Any]:
-    """Everything that a page or a picture shows of a moment; before the first step the table as it was set up."""
+    """Everything that a page or a picture shows of a moment; before the first step the table as it
+    was set up.
+    """
     step = story.steps[index] if index >= 0 else None
     seq = step.seq if step else story.records[0].seq
     view = story.view(seq)
     setup = story.setup(seq)
     frames = [one.seq for one in story.steps[: index + 1] if one.frame]
-    drawing = draw(setup, view["observation"], view["ranking"], near, view | {"options": []}) if setup else None
+    drawing = (
+        draw(setup, view["observation"], view["ranking"], near, view | {"options": []})
+        if setup
+        else None
+    )
     return {
         "view": view,
         "steps": story.steps,

@@ -26,16 +26,31 @@ def create_ruler_app(ruler: RulerPort, hosts: Collection[str] = ()) -> Flask:
         now = ruler.latest
         near = request.args.get("view") == "near"
         seen = observation_document(now.observation) if now.observation else None
-        rows = [{"place": place, **gap} for place, gap in enumerate(now.measurement["gaps"], 1)] if now.measurement else []
+        rows = (
+            [{"place": place, **gap} for place, gap in enumerate(now.measurement["gaps"], 1)]
+            if now.measurement
+            else []
+        )
         drawing = draw(ruler.setup, seen, rows, near)
         view = {"ranking": rows, "state": {}}
-        return render_template("ruler.html", now=now, view=view, drawing=drawing, near=near, lens=ruler.setup.camera, instance=instance)
+        return render_template(
+            "ruler.html",
+            now=now,
+            view=view,
+            drawing=drawing,
+            near=near,
+            lens=ruler.setup.camera,
+            instance=instance,
+        )
 
     @routes.get("/api/v1/measurement")
     def measurement() -> Response:
         now = ruler.latest
         document: dict[str, Any] = now.measurement or {"gaps": [], "call": None}
-        return jsonify({"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms} | document)
+        return jsonify(
+            {"status": now.status, "said": now.said, "frame_seq": now.frame_seq, "at_ms": now.at_ms}
+            | document
+        )
 
     @routes.get("/api/v1/camera.jpg")
     def camera() -> AnyResponse:

@@ -7,7 +7,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.live.table_monitor import WISHES
@@ -27,11 +36,20 @@ from webui.svg.overlay import draw_over
 SHOWN = ("near", "photo")
 """Ways to look at the table, beside the whole of it."""
 
-NOT_SAID: dict[str, Any] = {"size": "", "sigma_mm": None, "on_target": False, "touching": False, "base_mm": None, "points_mm": None}
+NOT_SAID: dict[str, Any] = {
+    "size": "",
+    "sigma_mm": None,
+    "on_target": False,
+    "touching": False,
+    "base_mm": None,
+    "points_mm": None,
+}
 """What a ranking's row has where its game does not measure it."""
 
 BY_READINGS = "by the readings"
-"""Label of the button that lets a calliper's readings decide; the session finds the choice that they agree with."""
+"""Label of the button that lets a calliper's readings decide; the session finds the choice that
+they agree with.
+"""
 
 READING = "reading "
 """Form fields that hold a calliper's reading begin with this; what follows is its name."""
@@ -53,7 +71,9 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             for document in _commands(request.form, session):
                 obey(session, document)
         except Refusal as refusal:
-            response: Response = make_response(page(session.view(), live.latest, _shown(), refusal.said))
+            response: Response = make_response(
+                page(session.view(), live.latest, _shown(), refusal.said)
+            )
             response.status_code = refusal.status
             return response
         return redirect(url_for("pages.panel", view=request.args.get("view")), 303)
@@ -68,7 +88,11 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
 
     def page(view: dict[str, Any], now: Live, shown: str, notice: str = "") -> str:
         view = view | {"ranking": [NOT_SAID | row for row in view["ranking"]]}
-        seen = observation_document(now.observation) if now.observation is not None else view["observation"]
+        seen = (
+            observation_document(now.observation)
+            if now.observation is not None
+            else view["observation"]
+        )
         return render_template(
             "panel.html",
             view=view,
@@ -77,7 +101,11 @@ def pages(session: SessionPort, live: LivePort, instance: str) -> Blueprint:
             notice=notice,
             seen=seen,
             drawing=draw(live.setup, seen, view["ranking"], shown == "near", view),
-            overlay=draw_over(live.setup, now.observation, view["options"], view["trace"]) if shown == "photo" and now.observation else None,
+            overlay=(
+                draw_over(live.setup, now.observation, view["options"], view["trace"])
+                if shown == "photo" and now.observation
+                else None
+            ),
             target=live.setup.game.target,
             lens=live.setup.camera,
             instance=instance,
@@ -99,9 +127,19 @@ def _shown() -> str:
 
 
 def command_document(form: Mapping[str, str]) -> dict[str, Any]:
-    """The command in a form, as `referee.sessions.commands.parse_command` reads it; empty fields are left out."""
-    filled = {name: value.strip() for name, value in form.items() if value.strip() and name not in ("token", "seen")}
-    readings = {name.removeprefix(READING): _reading(filled.pop(name)) for name in list(filled) if name.startswith(READING)}
+    """The command in a form, as `referee.sessions.commands.parse_command` reads it; empty fields
+    are left out.
+    """
+    filled = {
+        name: value.strip()
+        for name, value in form.items()
+        if value.strip() and name not in ("token", "seen")
+    }
+    readings = {
+        name.removeprefix(READING): _reading(filled.pop(name))
+        for name in list(filled)
+        if name.startswith(READING)
+    }
     document: dict[str, Any] = dict(filled)
     for name in ("said", "misread"):
         if name in filled:
@@ -120,9 +158,11 @@ def command_document(form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Rows of the ranking that a calliper should measure, each with the name that the session knows it by.
+    """Rows of the ranking that a calliper should measure, each with the name that the session knows
+    it by.
 
-    `blue` is blue's nearest, `blue 2` its second.  Those too close to call where the observation says which, else the nearest four.
+    `blue` is blue's nearest, `blue 2` its second.  Those too close to call where the observation
+    says which, else the nearest four.
     """
     counted: Counter[str] = Counter()
     named = []
@@ -136,7 +176,9 @@ def contested(view: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, Any]]:
-    """What a form asks for: one command, or for `rule` those that the button of that name sends, to have the table judged afresh."""
+    """What a form asks for: one command, or for `rule` those that the button of that name sends, to
+    have the table judged afresh.
+    """
     document = command_document(form)
     if document.get("command") != "rule":
         return [document]
@@ -145,10 +187,17 @@ def _commands(form: Mapping[str, str], session: SessionPort) -> list[dict[str, A
 
 
 def _refuse_late_undo(session: SessionPort, form: Mapping[str, str]) -> None:
-    """Undo takes back the last thing that stands, so it must be the last thing that the page showed (`seen`)."""
+    """Undo takes back the last thing that stands, so it must be the last thing that the page showed
+    (`seen`).
+    """
     seen = form.get("seen", "")
     if form.get("command") == "undo" and seen and session.records(number(seen, "seen")):
-        raise Refusal(409, "moved_on", "Something happened since this page was drawn; look again, then repeat it if you still want to.")
+        raise Refusal(
+            409,
+            "moved_on",
+            "Something happened since this page was drawn; look again, then repeat it if you still"
+            " want to.",
+        )
 
 
 def _said(text: str) -> Any:
@@ -156,11 +205,20 @@ def _said(text: str) -> Any:
     try:
         return json_document(text)
     except InputError as error:
-        raise Refusal(400, "bad_saying", f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.") from error
+        raise Refusal(
+            400,
+            "bad_saying",
+            f"Expected what was said as JSON, got {text[:40]!r}; nothing was done.",
+        ) from error
 
 
 def _reading(text: str) -> float:
     number = re.fullmatch(r"\+?([0-9]{1,4}(?:[.,][0-9]{1,4})?) ?(?:mm)?", text)
     if number is None:
-        raise Refusal(400, "bad_reading", f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was done.")
+        raise Refusal(
+            400,
+            "bad_reading",
+            f"Expected a calliper's reading in mm, such as 12.35, got {text[:40]!r}; nothing was"
+            " done.",
+        )
     return float(number[1].replace(",", "."))

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from werkzeug.wrappers import Response as AnyResponse
 
 from referee.sessions.status import Live
@@ -56,7 +66,9 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
     @routes.post("/api/v1/seat")
     def take_program() -> tuple[Response, int]:
         document = json_body()
-        colour = seat_of(document.get("seat") if isinstance(document, dict) else None, session.view()["players"])
+        colour = seat_of(
+            document.get("seat") if isinstance(document, dict) else None, session.view()["players"]
+        )
         seats.take(visitor(), colour)
         return jsonify(seat=colour), 201
 
@@ -73,7 +85,11 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
             live=now,
             held=seats.held(),
             notice=notice,
-            mine=own(view, seat, sayings(visitor(), session, view, seats.held())) if seat is not None and seat in view["players"] else None,
+            mine=(
+                own(view, seat, sayings(visitor(), session, view, seats.held()))
+                if seat is not None and seat in view["players"]
+                else None
+            ),
             instance=instance,
             token=current_app.config["FORM_TOKEN"],
         )
@@ -84,20 +100,31 @@ def phone(session: SessionPort, live: LivePort, seats: Seats, instance: str) -> 
 def seat_of(colour: object, players: Sequence[str]) -> str:
     """The seat that was asked for; raises Refusal where it is nobody's."""
     if colour not in players:
-        raise Refusal(400, "bad_seat", f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r}; nothing was done.")
+        raise Refusal(
+            400,
+            "bad_seat",
+            f"Expected the seat of a player ({', '.join(players)}), got {str(colour)[:40]!r};"
+            " nothing was done.",
+        )
     return str(colour)
 
 
 def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is on the phone of the player in this seat: `say` (what they may say, of what the game waits for), `aside`
-    (what is seldom said, and waited for by nobody), `rolls`, `vote`
-    (record of one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed against) and `appeals`
-    (records that they have appealed against).
+    """What is on the phone of the player in this seat: `say` (what they may say, of what the game
+    waits for), `aside` (what is seldom said, and waited for by nobody), `rolls`, `vote` (record of
+    one that may be changed), `asked`, `turn`, `appealed` (the newest verdict that can be appealed
+    against) and `appeals` (records that they have appealed against).
     """
     state, question = view["state"], view["question"]
     playing = view["phase"] == "playing" and seat not in view["resigned"]
-    say = [one for one in may_say if playing and (one["said"].get("player") == seat or one.get("anybody"))]
-    rulings = (row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"])
+    say = [
+        one
+        for one in may_say
+        if playing and (one["said"].get("player") == seat or one.get("anybody"))
+    ]
+    rulings = (
+        row for row in view["verdicts"] if row["kind"] in OBJECTED_TO and not row["overturned_by"]
+    )
     named = [one | {"label": one["label"].removeprefix(f"{seat}: ")} for one in say]
     waited_for = [one for one in named if not one.get("aside")]
     return {
@@ -106,7 +133,10 @@ def own(view: dict[str, Any], seat: str, may_say: Sequence[dict[str, Any]]) -> d
         "rolls": any("die" in one["said"] for one in waited_for),
         "vote": takes_back(seat, view) if playing else None,
         "asked": question is not None and may_answer(seat, question),
-        "turn": seat in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move")),
+        "turn": (
+            seat
+            in (view["next"], state.get("attacker"), state.get("starter"), state.get("to_move"))
+        ),
         "appealed": next(rulings, None),
         "appeals": [appeal["appeals"] for appeal in view["appeals"] if appeal["player"] == seat],
     }

@@ -1,4 +1,6 @@
-"""A ruling looked at again: its picture, its rule and evidence, and what else may have happened, a tap each."""
+"""A ruling looked at again: its picture, its rule and evidence, and what else may have happened, a
+tap each.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,14 @@ def ruling(session: SessionPort) -> Blueprint:
     @routes.get("/<seq:seq>")
     def page(seq: int) -> str:
         view, who = session.view(), visitor()
-        ruled = next((row for row in view["verdicts"] if row["seq"] == seq and row["kind"] in OBJECTED_TO), None)
+        ruled = next(
+            (row for row in view["verdicts"] if row["seq"] == seq and row["kind"] in OBJECTED_TO),
+            None,
+        )
         if ruled is None:
-            raise Refusal(404, "no_ruling", f"Record {seq} is none of the newest rulings of this session.")
+            raise Refusal(
+                404, "no_ruling", f"Record {seq} is none of the newest rulings of this session."
+            )
         instead: tuple[Choice, ...] = ()
         refusal = ""
         if who.role == "host" or who.seat:

@@ -1,8 +1,8 @@
 """What comes in with a request, made safe in one place: texts, numbers and JSON documents.
 
 Texts are valid Unicode without control characters, numbers are bounded, documents are small and
-shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and addresses
-with the `seq` converter, and nothing else.
+shallow.  Routes read `request.args`, `request.form`, `guard.json_body`, `guard.number` and
+addresses with the `seq` converter, and nothing else.
 """
 
 from __future__ import annotations

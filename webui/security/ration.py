@@ -7,7 +7,9 @@ from collections.abc import Callable
 from threading import Lock
 
 MOST_PICTURES_S = 40
-"""Live pictures a second in all: sixteen pages that show every picture they can; more pages see fewer."""
+"""Live pictures a second in all: sixteen pages that show every picture they can; more pages see
+fewer.
+"""
 
 
 class Ration:

@@ -1,4 +1,6 @@
-"""What every answer carries and what every request must pass: same site, small bodies, one shape for errors."""
+"""What every answer carries and what every request must pass: same site, small bodies, one shape
+for errors.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ from webui.security.incoming import Incoming, SeqConverter, json_document, numbe
 MAX_BODY_BYTES = 16 * 1024
 
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
+        " 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -36,7 +40,8 @@ SAID = {
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence for people.
+    """An answer other than the one that was asked for: HTTP status, a code for programs, a sentence
+    for people.
 
     With `retry_s` it is worth asking again after so many seconds.
     """
@@ -47,7 +52,9 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
 
 def guard(app: Flask, hosts: Collection[str]) -> None:
-    """Put the checks before and the headers after every request of `app`; `hosts` are names it also answers to."""
+    """Put the checks before and the headers after every request of `app`; `hosts` are names it also
+    answers to.
+    """
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
     app.config["MAX_FORM_PARTS"] = 32
@@ -62,7 +69,10 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         asked = incoming()
         if asked.named is None or not at_home(asked.named.name, ours):
             name = asked.named.name if asked.named else asked.host_as_sent[:80]
-            said = f"This panel does not answer to the name {name!r}; use its IP address, or name it at the start (--public-name)."
+            said = (
+                f"This panel does not answer to the name {name!r}; use its IP address, or name it"
+                " at the start (--public-name)."
+            )
             raise Refusal(421, "unknown_host", said)
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             refuse_cross_site()
@@ -94,7 +104,13 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
         status = exception.code or 500
         code = exception.name.lower().replace(" ", "_")
         response = error(status, code, SAID.get(status, exception.description or exception.name))
-        response.headers.extend({name: value for name, value in exception.get_headers() if name in ("Allow", "Retry-After")})
+        response.headers.extend(
+            {
+                name: value
+                for name, value in exception.get_headers()
+                if name in ("Allow", "Retry-After")
+            }
+        )
         return response
 
     @app.errorhandler(Exception)
@@ -105,7 +121,9 @@ def guard(app: Flask, hosts: Collection[str]) -> None:
 
 def error(status: int, code: str, said: str) -> Response:
     """The one shape of errors; a page for people where a browser asked for one."""
-    wants_page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html" and not request.path.startswith("/api/")
+    wants_page = request.accept_mimetypes.best_match(
+        ["application/json", "text/html"]
+    ) == "text/html" and not request.path.startswith("/api/")
     if wants_page:
         response = make_response(render_template("error.html", said=said, status=status))
     else:
@@ -145,16 +163,30 @@ def _capital(said: str) -> str:
 def refuse_cross_site() -> None:
     """Only this panel's own pages, or a program that is no browser, may change anything."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    foreign = Refusal(403, "cross_site", "This request came from another site; nothing was done. Use the panel itself.")
+    foreign = Refusal(
+        403,
+        "cross_site",
+        "This request came from another site; nothing was done. Use the panel itself.",
+    )
     if site == "same-origin":
-        return  # a browser says so itself; to a form sent without a script it may add "Origin: null"
+        # a browser says so itself; to a form sent without a script it may add "Origin: null"
+        return
     if site is not None:
         raise foreign
-    if origin is not None and read_origin(origin) != read_authority(request.headers.get("Host", ""), origin.partition("://")[0]):
+    if origin is not None and read_origin(origin) != read_authority(
+        request.headers.get("Host", ""), origin.partition("://")[0]
+    ):
         raise foreign
     if (
         origin is None
         and not request.is_json
-        and not hmac.compare_digest(request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode())
+        and not hmac.compare_digest(
+            request.form.get("token", "").encode(), current_app.config["FORM_TOKEN"].encode()
+        )
     ):
-        raise Refusal(403, "no_token", "This form is not one that this panel wrote, or the panel was started anew since; load the page again.")
+        raise Refusal(
+            403,
+            "no_token",
+            "This form is not one that this panel wrote, or the panel was started anew since; load"
+            " the page again.",
+        )

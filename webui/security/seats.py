@@ -13,10 +13,16 @@ from webui.security.requests import Refusal
 
 
 class Seats:
-    """Who holds which seat, kept beside the codes; a colour has one holder, and a holder one colour.  Safe to use from many threads."""
+    """Who holds which seat, kept beside the codes; a colour has one holder, and a holder one
+    colour.  Safe to use from many threads.
+    """
 
-    def __init__(self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]) -> None:
-        """Seats of another session than `session` (number) are nobody's any more; `keep` writes down what changes."""
+    def __init__(
+        self, codes: Codes, session: int, keep: Callable[[SeatTaken | SeatFreed], object]
+    ) -> None:
+        """Seats of another session than `session` (number) are nobody's any more; `keep` writes
+        down what changes.
+        """
         self._codes, self._session, self._keep, self._lock = codes, session, keep, Lock()
 
     def held(self) -> dict[str, str]:
@@ -26,16 +32,34 @@ class Seats:
 
     def of(self, visitor_id: str) -> str | None:
         """The colour that somebody holds."""
-        return next((colour for colour, holder in self.held().items() if visitor_id and holder == visitor_id), None)
+        return next(
+            (
+                colour
+                for colour, holder in self.held().items()
+                if visitor_id and holder == visitor_id
+            ),
+            None,
+        )
 
     def take(self, visitor: Visitor, colour: str) -> None:
-        """Take a free seat, and leave the one held before; raises Refusal where somebody else holds it."""
+        """Take a free seat, and leave the one held before; raises Refusal where somebody else holds
+        it.
+        """
         if not visitor.id:
-            raise Refusal(403, "no_ticket", "Only who joined with a code takes a seat: programs keep the token that /api/v1/join gives.")
+            raise Refusal(
+                403,
+                "no_ticket",
+                "Only who joined with a code takes a seat: programs keep the token that"
+                " /api/v1/join gives.",
+            )
         with self._lock:
             held = self.held()
             if held.get(colour, visitor.id) != visitor.id:
-                raise Refusal(409, "seat_taken", f"Somebody else plays {colour} on another phone; the host can free the seat.")
+                raise Refusal(
+                    409,
+                    "seat_taken",
+                    f"Somebody else plays {colour} on another phone; the host can free the seat.",
+                )
             if colour in held:
                 return
             left = [one for one, holder in held.items() if holder == visitor.id]
@@ -44,7 +68,9 @@ class Seats:
             self._change(others | {colour: visitor.id}, *map(_freed, left), taken)
 
     def free(self, *colours: str, by: str = "") -> None:
-        """Give seats back, or have them freed `by` somebody else; who held them is a player without one."""
+        """Give seats back, or have them freed `by` somebody else; who held them is a player without
+        one.
+        """
         with self._lock:
             held = self.held()
             left = {one: holder for one, holder in held.items() if one not in colours}
@@ -63,5 +89,9 @@ class Seats:
 
 
 def _freed(colour: str, by: str = "") -> SeatFreed:
-    said = f"{by.capitalize()} frees {colour}'s seat." if by else f"{colour.capitalize()}'s seat is given back."
+    said = (
+        f"{by.capitalize()} frees {colour}'s seat."
+        if by
+        else f"{colour.capitalize()}'s seat is given back."
+    )
     return SeatFreed(player=colour, decided_by=by or colour, said=said)

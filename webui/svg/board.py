@@ -1,4 +1,6 @@
-"""The table as seen from straight above, ready to be written as SVG: one unit is 1 mm, x right, y **down** (table y negated)."""
+"""The table as seen from straight above, ready to be written as SVG: one unit is 1 mm, x right, y
+**down** (table y negated).
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,18 @@ from webui.svg.names import names_of
 
 MARGIN_MM = 8.0
 FAR_BESIDE = 0.85
-"""What lies farther from the middle of a board than so many of its widths is left out of the drawing."""
+"""What lies farther from the middle of a board than so many of its widths is left out of the
+drawing.
+"""
 SAME_PIECE_MM = 4.0
-"""A piece that lies farther than this from where it was measured has been moved since; its gap is not drawn."""
+"""A piece that lies farther than this from where it was measured has been moved since; its gap is
+not drawn.
+"""
 
 CHI2_95 = 5.991
-"""95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in standard deviations."""
+"""95 % quantile of chi-squared with two degrees of freedom: squared radius of the ellipse, in
+standard deviations.
+"""
 
 LIGHT = np.array([-0.42, 0.5, 0.76])
 """Where the drawing's light comes from: the far left, as on most paper."""
@@ -36,7 +44,9 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One face seen from above: SVG points, and its shade, below 0 darker than a level face, above 0 lighter."""
+    """One face seen from above: SVG points, and its shade, below 0 darker than a level face, above
+    0 lighter.
+    """
 
     points: str
     shade: float
@@ -44,7 +54,9 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Ellipse:
-    """The 95 % region of a point: centre, half axes and direction of the longer one, mm and SVG degrees."""
+    """The 95 % region of a point: centre, half axes and direction of the longer one, mm and SVG
+    degrees.
+    """
 
     x: float
     y: float
@@ -82,7 +94,9 @@ class DrawnGap:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A square of a board; `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile` what lies there by the record."""
+    """A square of a board; `dark` as a1 of a chessboard is, `colour` that of its coaster, `tile`
+    what lies there by the record.
+    """
 
     x: float
     y: float
@@ -154,10 +168,12 @@ def draw(
     near: bool = False,
     told: Mapping[str, Any] = MappingProxyType({}),
 ) -> Drawing:
-    """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's ranking).
+    """The table with what was seen on it (`rinkside-observation/1`) and measured (a view's
+    ranking).
 
-    `near` shows only the surroundings of the target and the pieces nearest to it; `told` is a view, of which options, trace
-    and what the state knows of the board (tiles, cover dice, the starting line) are drawn, if it has them.
+    `near` shows only the surroundings of the target and the pieces nearest to it; `told` is a view,
+    of which options, trace and what the state knows of the board (tiles, cover dice, the starting
+    line) are drawn, if it has them.
     """
     state: Mapping[str, Any] = told.get("state", {})
     close = {place for pair in (seen or {}).get("call", {}).get("pairs", ()) for place in pair}
@@ -178,9 +194,20 @@ def draw(
         fiducials=_fiducials(setup, fiducials_seen) if isinstance(setup.board, Open) else (),
         pieces=tuple(_piece(piece, setup) for piece in sorted(pieces, key=_top_mm)),
         off_board=tuple(_piece(piece, setup) for piece in seen["off_board"]) if seen else (),
-        gaps=tuple(_gap(row, row["place"] - 1 in close) for row in measured.values() if row["points_mm"]),
-        labels=place_labels(pieces, measured, names_of(setup.board, state, pieces), setup.game.target, text_mm, view_box),
-        ruler_mm=next((length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5),
+        gaps=tuple(
+            _gap(row, row["place"] - 1 in close) for row in measured.values() if row["points_mm"]
+        ),
+        labels=place_labels(
+            pieces,
+            measured,
+            names_of(setup.board, state, pieces),
+            setup.game.target,
+            text_mm,
+            view_box,
+        ),
+        ruler_mm=next(
+            (length for length in (500, 200, 100, 50, 20, 10) if length <= view_box[2] / 4), 5
+        ),
         options=draw_options(setup.board, told.get("options", ())),
         crowded=crowded(told.get("options", ())),
         trace=draw_marks(setup.board, told.get("trace", ())),
@@ -193,7 +220,13 @@ def ellipse_95(base_mm: Sequence[float], covariance_mm2: Any) -> Ellipse:
     b_mm, a_mm = np.sqrt(np.maximum(values, 0.0) * CHI2_95)
     along = vectors[:, 1]
     x, y = _flip(base_mm)
-    return Ellipse(x, y, round(float(a_mm), 3), round(float(b_mm), 3), round(math.degrees(math.atan2(-along[1], along[0])), 1))
+    return Ellipse(
+        x,
+        y,
+        round(float(a_mm), 3),
+        round(float(b_mm), 3),
+        round(math.degrees(math.atan2(-along[1], along[0])), 1),
+    )
 
 
 def _found(row: Row, pieces: Sequence[Row]) -> int | None:
@@ -202,7 +235,12 @@ def _found(row: Row, pieces: Sequence[Row]) -> int | None:
         return None
     alike = [index for index, piece in enumerate(pieces) if piece["colour"] == row["colour"]]
     index = min(alike, key=lambda i: math.dist(pieces[i]["base_mm"], row["base_mm"]), default=None)
-    return index if index is not None and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM else None
+    return (
+        index
+        if index is not None
+        and math.dist(pieces[index]["base_mm"], row["base_mm"]) <= SAME_PIECE_MM
+        else None
+    )
 
 
 def _piece(piece: Row, setup: Setup) -> DrawnPiece:
@@ -210,7 +248,9 @@ def _piece(piece: Row, setup: Setup) -> DrawnPiece:
     plan = Solid(vertices).plan_mm()
     target = piece["colour"] == setup.game.target
     return DrawnPiece(
-        name=f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}",
+        name=(
+            f"{piece['colour']} {piece['size']}, {piece['pose']}{', the target' if target else ''}"
+        ),
         colour=piece["colour"],
         outline=_points(plan),
         faces=_faces(vertices),
@@ -230,7 +270,12 @@ def _faces(vertices_mm: Array) -> tuple[Face, ...]:
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         normal /= np.linalg.norm(normal)
         if normal[2] > 1e-6:
-            faces.append(Face(_points(corners[:, :2]), round(float(normal @ light - light[2]) * 0.55 + 0.12, 2)))
+            faces.append(
+                Face(
+                    _points(corners[:, :2]),
+                    round(float(normal @ light - light[2]) * 0.55 + 0.12, 2),
+                )
+            )
     return tuple(faces)
 
 
@@ -240,10 +285,11 @@ def _gap(row: Row, close: bool) -> DrawnGap:
 
 
 def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, ...]:
-    """The squares of a board that has some; those of coasters are as dark as the coaster beside is not.
+    """The squares of a board that has some; those of coasters are as dark as the coaster beside is
+    not.
 
-    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does not name have, and `known`
-    what the record has there.
+    A place of a board of tiles is dark where none is; `tiles` says which have one, all that it does
+    not name have, and `known` what the record has there.
     """
     match board:
         case Chessboard():
@@ -261,22 +307,42 @@ def _cells(board: Board, tiles: Mapping[str, bool], known: Any) -> tuple[Cell, .
             name = f"{chr(97 + file)}{rank + 1}"
             dark = (file // block + rank // block) % 2 == 0 if block else not tiles.get(name, True)
             colour = _coaster(board, file, rank) if isinstance(board, Coasters) else ""
-            tile = known.get(name, {}).get("tile", "") if isinstance(known, Mapping) and not dark else ""
-            cells.append(Cell(*_flip((x0 + file * side, y0 + (rank + 1) * side)), side, dark, name, colour, tile))
+            tile = (
+                known.get(name, {}).get("tile", "")
+                if isinstance(known, Mapping) and not dark
+                else ""
+            )
+            cells.append(
+                Cell(
+                    *_flip((x0 + file * side, y0 + (rank + 1) * side)),
+                    side,
+                    dark,
+                    name,
+                    colour,
+                    tile,
+                )
+            )
     return tuple(cells)
 
 
 def _coaster(board: Coasters, file: int, rank: int) -> str:
     """The colour of the coaster under a space; empty where it is not known."""
     down, across = (board.rows - 1 - rank) // 3, file // 3
-    return board.layout[down][across] if down < len(board.layout) and across < len(board.layout[down]) else ""
+    return (
+        board.layout[down][across]
+        if down < len(board.layout) and across < len(board.layout[down])
+        else ""
+    )
 
 
 def _hexes(board: Board) -> tuple[Hexagon, ...]:
     """The cells of a hex board."""
     if not isinstance(board, Hex):
         return ()
-    return tuple(Hexagon(_points(corners), *_flip(corners.mean(axis=0)), name) for name, corners in cells_mm(board).items())
+    return tuple(
+        Hexagon(_points(corners), *_flip(corners.mean(axis=0)), name)
+        for name, corners in cells_mm(board).items()
+    )
 
 
 def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
@@ -284,39 +350,76 @@ def _dice(board: Board, spaces: Any) -> tuple[Cell, ...]:
     cells, side = cells_mm(board), cell_side_mm(board) / 2
     far_left = np.array([-side / 2, side / 2])
     middles = ((name, cells[name].mean(axis=0)) for name in spaces if name in cells)
-    return tuple(Cell(*_flip(middle + far_left), side, False, name, "", "") for name, middle in middles)
+    return tuple(
+        Cell(*_flip(middle + far_left), side, False, name, "", "") for name, middle in middles
+    )
 
 
 def _counters(setup: Setup, seen: Sequence[Row]) -> tuple[DrawnCounter, ...]:
     kind = setup.game.counters
-    return tuple(DrawnCounter(*_flip((row["x_mm"], row["y_mm"])), kind.diameter_mm / 2, row["colour"]) for row in seen) if kind else ()
+    return (
+        tuple(
+            DrawnCounter(*_flip((row["x_mm"], row["y_mm"])), kind.diameter_mm / 2, row["colour"])
+            for row in seen
+        )
+        if kind
+        else ()
+    )
 
 
 def _fiducials(setup: Setup, seen: Sequence[int] | None) -> tuple[DrawnFiducial, ...]:
     drawn = []
     for marker in setup.fiducials.markers:
         corners = np.array(marker.corners_mm)
-        drawn.append(DrawnFiducial(_points(corners), *_flip(corners.mean(axis=0)), marker.id, seen is None or marker.id in seen))
+        drawn.append(
+            DrawnFiducial(
+                _points(corners),
+                *_flip(corners.mean(axis=0)),
+                marker.id,
+                seen is None or marker.id in seen,
+            )
+        )
     return tuple(drawn)
 
 
 def _whole_box(setup: Setup, seen: Mapping[str, Any] | None) -> tuple[float, float, float, float]:
-    """Open ground with its fiducials; of a board its cells, with their names and what lies beside it."""
+    """Open ground with its fiducials; of a board its cells, with their names and what lies beside
+    it.
+    """
     if isinstance(setup.board, Open):
-        return _box(np.vstack([setup.outline_mm(), *(np.array(marker.corners_mm) for marker in setup.fiducials.markers)]), MARGIN_MM)
+        return _box(
+            np.vstack(
+                [
+                    setup.outline_mm(),
+                    *(np.array(marker.corners_mm) for marker in setup.fiducials.markers),
+                ]
+            ),
+            MARGIN_MM,
+        )
     side_mm = cell_side_mm(setup.board)
     outline = setup.outline_mm()
     reach_mm = FAR_BESIDE * np.ptp(outline, axis=0).max()
-    beside = [np.array(piece["vertices_mm"], float)[:, :2] for piece in (seen["off_board"] if seen else ())]
+    beside = [
+        np.array(piece["vertices_mm"], float)[:, :2]
+        for piece in (seen["off_board"] if seen else ())
+    ]
     near = [points for points in beside if np.abs(points - outline.mean(axis=0)).max() < reach_mm]
-    return _box(np.vstack([outline, *near]), (0.35 if isinstance(setup.board, Hex) else 0.6) * side_mm)
+    return _box(
+        np.vstack([outline, *near]), (0.35 if isinstance(setup.board, Hex) else 0.6) * side_mm
+    )
 
 
-def _near_box(pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup) -> tuple[float, float, float, float]:
+def _near_box(
+    pieces: Sequence[Row], measured: Mapping[int, Row], setup: Setup
+) -> tuple[float, float, float, float]:
     """Around the target and the four pieces nearest to it."""
     nearest = sorted(measured, key=lambda index: measured[index]["place"])[:4]
-    shown = [pieces[index] for index in nearest] + [piece for piece in pieces if piece["colour"] == setup.game.target]
-    return _box(np.vstack([np.array(piece["vertices_mm"], float)[:, :2] for piece in shown]), 3 * MARGIN_MM)
+    shown = [pieces[index] for index in nearest] + [
+        piece for piece in pieces if piece["colour"] == setup.game.target
+    ]
+    return _box(
+        np.vstack([np.array(piece["vertices_mm"], float)[:, :2] for piece in shown]), 3 * MARGIN_MM
+    )
 
 
 def _box(points: Array, margin_mm: float) -> tuple[float, float, float, float]:

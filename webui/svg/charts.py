@@ -1,4 +1,6 @@
-"""Statistics as drawings: distances a player, and where throws came to rest.  Plain geometry; the templates write it as SVG."""
+"""Statistics as drawings: distances a player, and where throws came to rest.  Plain geometry; the
+templates write it as SVG.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Cells that have any, of `side` mm (0: squares of a board); `half` cells from the middle to the edge; `rings` are (radius, mm)."""
+    """Cells that have any, of `side` mm (0: squares of a board); `half` cells from the middle to
+    the edge; `rings` are (radius, mm).
+    """
 
     cells: tuple[Heat, ...]
     half: float
@@ -68,10 +72,16 @@ def strips(gaps_mm: Mapping[str, Sequence[float]]) -> Strips | None:
     players = {player: sorted(gaps) for player, gaps in gaps_mm.items() if gaps}
     if not players:
         return None
-    step = next((mm for mm in STEPS_MM if mm * 8 >= max(gaps[-1] for gaps in players.values())), STEPS_MM[-1])
+    step = next(
+        (mm for mm in STEPS_MM if mm * 8 >= max(gaps[-1] for gaps in players.values())),
+        STEPS_MM[-1],
+    )
     most = step * max(1, math.ceil(max(gaps[-1] for gaps in players.values()) / step))
     scale = (WIDTH - 2 * LEFT) / most
-    rows = tuple(_strip(player, gaps, TOP + ROW * place, scale) for place, (player, gaps) in enumerate(players.items()))
+    rows = tuple(
+        _strip(player, gaps, TOP + ROW * place, scale)
+        for place, (player, gaps) in enumerate(players.items())
+    )
     ticks = tuple((round(LEFT + scale * mm, 1), mm) for mm in range(0, most + 1, step))
     return Strips(WIDTH, TOP + ROW * len(rows) + 22, rows, ticks)
 
@@ -85,18 +95,25 @@ def _strip(player: str, gaps: list[float], y: float, scale: float) -> Strip:
         slot = round(x / 5)
         dots.append((round(x, 1), round(y + ROW / 2 - 4 * (stacked[slot] % 5) + 6, 1)))
         stacked[slot] += 1
-    low, middle, high = (round(LEFT + scale * mm, 1) for mm in (quantiles(gaps, n=4, method="inclusive") if len(gaps) > 1 else gaps * 3))
+    low, middle, high = (
+        round(LEFT + scale * mm, 1)
+        for mm in (quantiles(gaps, n=4, method="inclusive") if len(gaps) > 1 else gaps * 3)
+    )
     return Strip(player, y, tuple(dots), low, high, middle, median(gaps), len(gaps))
 
 
 def around_target(landings: Sequence[Landing]) -> HeatMap | None:
-    """A map of landings about the target, north away from the players; None where there are none."""
+    """A map of landings about the target, north away from the players; None where there are
+    none.
+    """
     if not landings:
         return None
     far = sorted(max(abs(one.x_mm), abs(one.y_mm)) for one in landings)
     reach_mm = far[min(len(far) - 1, math.floor(0.95 * len(far)))]
     side_mm = next((mm for mm in STEPS_MM if mm * BINS >= reach_mm), STEPS_MM[-1])
-    bins = Counter((math.floor(one.x_mm / side_mm), math.floor(one.y_mm / side_mm)) for one in landings)
+    bins = Counter(
+        (math.floor(one.x_mm / side_mm), math.floor(one.y_mm / side_mm)) for one in landings
+    )
     inside = {at: count for at, count in bins.items() if all(-BINS <= k < BINS for k in at)}
     most = max(inside.values(), default=1)
     cells = tuple(Heat(x, -y - 1, count, count / most) for (x, y), count in sorted(inside.items()))
@@ -112,5 +129,8 @@ def on_squares(counts: Iterable[Mapping[str, int]]) -> HeatMap | None:
     if not total:
         return None
     most = max(total.values())
-    cells = (Heat(ord(square[0]) - ord("a") - SIDE / 2, SIDE / 2 - int(square[1]), count, count / most) for square, count in sorted(total.items()))
+    cells = (
+        Heat(ord(square[0]) - ord("a") - SIDE / 2, SIDE / 2 - int(square[1]), count, count / most)
+        for square, count in sorted(total.items())
+    )
     return HeatMap(tuple(cells), SIDE / 2, 0, (), 0)

@@ -1,4 +1,6 @@
-"""Where the words beside the pieces go, so that they cover neither a piece nor each other.  SVG axes, mm."""
+"""Where the words beside the pieces go, so that they cover neither a piece nor each other.  SVG
+axes, mm.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ CHARACTER = 0.66
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A box centred on (x, y): the colour's letter, then a length where one was measured, or its name."""
+    """A box centred on (x, y): the colour's letter, then a length where one was measured, or its
+    name.
+    """
 
     x: float
     y: float
@@ -40,17 +44,23 @@ def place_labels(
     text_mm: float,
     view_box: tuple[float, float, float, float],
 ) -> tuple[Label, ...]:
-    """A label for every piece inside the view box; `measured` are ranking rows and `names` what the record calls them, by index of their piece.
+    """A label for every piece inside the view box; `measured` are ranking rows and `names` what the
+    record calls them, by index of their piece.
 
-    Nearest pieces choose first; each takes the place about itself that covers least of pieces, labels and gap lines.
+    Nearest pieces choose first; each takes the place about itself that covers least of pieces,
+    labels and gap lines.
     """
     x, y, width, height = view_box
     frame = np.array([x, y, x + width, y + height])
     solids = np.array([_bounds(piece["vertices_mm"]) for piece in pieces]).reshape(-1, 4)
-    lines = np.array([_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]).reshape(-1, 40, 2)
+    lines = np.array(
+        [_samples(row["points_mm"]) for row in measured.values() if row["points_mm"]]
+    ).reshape(-1, 40, 2)
     taken: list[Array] = []
     labels: list[Label] = []
-    for index in sorted(range(len(pieces)), key=lambda i: measured[i]["place"] if i in measured else len(pieces)):
+    for index in sorted(
+        range(len(pieces)), key=lambda i: measured[i]["place"] if i in measured else len(pieces)
+    ):
         colour, row, own = pieces[index]["colour"], measured.get(index), solids[index]
         if not ((frame[:2] < own[:2]).all() and (own[2:] < frame[2:]).all()):
             continue
@@ -60,7 +70,18 @@ def place_labels(
         taken.append(box)
         middle = (round(float(box[0] + box[2]) / 2, 2), round(float(box[1] + box[3]) / 2, 2))
         place = row["place"] if row else 0
-        labels.append(Label(*middle, round(size[0], 2), round(size[1], 2), colour, letter(colour), text, place, colour == target))
+        labels.append(
+            Label(
+                *middle,
+                round(size[0], 2),
+                round(size[1], 2),
+                colour,
+                letter(colour),
+                text,
+                place,
+                colour == target,
+            )
+        )
     return tuple(labels)
 
 
@@ -70,13 +91,17 @@ def _words(row: Mapping[str, Any]) -> str:
     return shown_mm(row["gap_mm"], row["sigma_mm"])
 
 
-def _cheapest(size: tuple[float, float], own: Array, solids: Array, taken: Array, lines: Array, frame: Array) -> Array:
+def _cheapest(
+    size: tuple[float, float], own: Array, solids: Array, taken: Array, lines: Array, frame: Array
+) -> Array:
     """The best box, (4,), of 16 directions on four rings about the piece's own bounds."""
     width, height = size
     ring, step = np.divmod(np.arange(64), 16)
     clear = (0.3 + 0.8 * ring) * height
     away = np.column_stack([np.cos(math.tau * step / 16), np.sin(math.tau * step / 16)])
-    middle = (own[:2] + own[2:]) / 2 + away * ((own[2:] - own[:2]) / 2 + np.divide(size, 2) + clear[:, None])
+    middle = (own[:2] + own[2:]) / 2 + away * (
+        (own[2:] - own[:2]) / 2 + np.divide(size, 2) + clear[:, None]
+    )
     boxes = np.hstack([middle - np.divide(size, 2), middle + np.divide(size, 2)])
     area = width * height
     covered = 3.0 * _overlap(boxes, solids).sum(axis=1) + 4.0 * _overlap(boxes, taken).sum(axis=1)
@@ -93,7 +118,9 @@ def _samples(points_mm: Any) -> Array:
 
 
 def _crossed(boxes: Array, lines: Array) -> Array:
-    """For boxes (n, 4) and lines (m, 40, 2): 1 where a box covers a quarter or more of a line, less where it only nicks it, (n, m)."""
+    """For boxes (n, 4) and lines (m, 40, 2): 1 where a box covers a quarter or more of a line, less
+    where it only nicks it, (n, m).
+    """
     low, high = boxes[:, None, None, :2], boxes[:, None, None, 2:]
     share: Array = ((lines > low) & (lines < high)).all(axis=3).mean(axis=2)
     return np.minimum(1.0, 4.0 * share)
@@ -101,7 +128,10 @@ def _crossed(boxes: Array, lines: Array) -> Array:
 
 def _overlap(boxes: Array, others: Array) -> Array:
     """Common areas of boxes (n, 4) and others (m, 4), (n, m) mm2."""
-    low, high = np.maximum(boxes[:, None, :2], others[None, :, :2]), np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+    low, high = (
+        np.maximum(boxes[:, None, :2], others[None, :, :2]),
+        np.minimum(boxes[:, None, 2:], others[None, :, 2:]),
+    )
     areas: Array = np.maximum(0.0, high - low).prod(axis=2)
     return areas
 

@@ -1,4 +1,6 @@
-"""What may be done and what was done, drawn on the cells of a board: marks of `engines.board_marks` as SVG paths."""
+"""What may be done and what was done, drawn on the cells of a board: marks of `engines.board_marks`
+as SVG paths.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ MOST_ENDS = 30
 
 @dataclass(frozen=True, slots=True)
 class DrawnMark:
-    """One mark as an SVG path; `kind` is as in `engines.board_marks`, `sure` False where it hangs on what is too close to call."""
+    """One mark as an SVG path; `kind` is as in `engines.board_marks`, `sure` False where it hangs
+    on what is too close to call.
+    """
 
     kind: str
     path: str
@@ -49,18 +53,27 @@ def plan(points_mm: Array) -> Array:
     return flat
 
 
-def draw_options(board: Board, options: Sequence[Mapping[str, Any]], sheet: Sheet = plan) -> tuple[DrawnOption, ...]:
+def draw_options(
+    board: Board, options: Sequence[Mapping[str, Any]], sheet: Sheet = plan
+) -> tuple[DrawnOption, ...]:
     """A view's `options` on a board."""
-    return tuple(DrawnOption(one["who"], one["said"], draw_marks(board, one["marks"], sheet)) for one in options)
+    return tuple(
+        DrawnOption(one["who"], one["said"], draw_marks(board, one["marks"], sheet))
+        for one in options
+    )
 
 
 def crowded(options: Sequence[Mapping[str, Any]]) -> bool:
-    """Are there so many ends of moves that all of them at once would hide the pieces?  Then each is drawn when it is picked."""
+    """Are there so many ends of moves that all of them at once would hide the pieces?  Then each is
+    drawn when it is picked.
+    """
     ends = [mark for one in options for mark in one["marks"] if mark["kind"] in ("goal", "take")]
     return sum(len(mark["cells"]) for mark in ends) > MOST_ENDS
 
 
-def draw_marks(board: Board, marks: Sequence[Mapping[str, Any]], sheet: Sheet = plan) -> tuple[DrawnMark, ...]:
+def draw_marks(
+    board: Board, marks: Sequence[Mapping[str, Any]], sheet: Sheet = plan
+) -> tuple[DrawnMark, ...]:
     """A view's marks on a board; cells that it has not are left out."""
     cells, side = cells_mm(board), cell_side_mm(board)
     drawn = []
@@ -68,13 +81,21 @@ def draw_marks(board: Board, marks: Sequence[Mapping[str, Any]], sheet: Sheet = 
         corners = [cells[name] for name in mark["cells"] if name in cells]
         if corners:
             lines = _lines(mark["kind"], corners, mark["looks"], side)
-            drawn.append(DrawnMark(mark["kind"], " ".join(path(line, sheet, closed) for line, closed in lines), mark["sure"]))
+            drawn.append(
+                DrawnMark(
+                    mark["kind"],
+                    " ".join(path(line, sheet, closed) for line, closed in lines),
+                    mark["sure"],
+                )
+            )
     return tuple(drawn)
 
 
 def path(line_mm: Array, sheet: Sheet, closed: bool = False) -> str:
     """An SVG path along points (n, 2) on the table, or (n, 3) above it."""
-    points = line_mm if line_mm.shape[1] == 3 else np.column_stack([line_mm, np.zeros(len(line_mm))])
+    points = (
+        line_mm if line_mm.shape[1] == 3 else np.column_stack([line_mm, np.zeros(len(line_mm))])
+    )
     return "M" + "L".join(f"{x:.2f} {y:.2f}" for x, y in sheet(points)) + ("Z" if closed else "")
 
 
@@ -85,16 +106,25 @@ def circle(middle_mm: Array, radius_mm: float, corners: int = 24) -> Array:
     return ring
 
 
-def _lines(kind: str, cells: list[Array], looks: Sequence[str], side: float) -> list[tuple[Array, bool]]:
+def _lines(
+    kind: str, cells: list[Array], looks: Sequence[str], side: float
+) -> list[tuple[Array, bool]]:
     """A mark as lines (n, 2), each with whether it is closed."""
     middles = np.array([corners.mean(axis=0) for corners in cells])
     match kind:
         case "goal":
-            return [line for middle in middles for line in [(circle(middle, DOT * side), True), *_looks(middle, looks, side)]]
+            return [
+                line
+                for middle in middles
+                for line in [(circle(middle, DOT * side), True), *_looks(middle, looks, side)]
+            ]
         case "take":
             return [line for middle in middles for line in _reticle(middle, side)]
         case "here":
-            framed = [(corners.mean(axis=0) + 0.9 * (corners - corners.mean(axis=0)), True) for corners in cells]
+            framed = [
+                (corners.mean(axis=0) + 0.9 * (corners - corners.mean(axis=0)), True)
+                for corners in cells
+            ]
             return [*framed, *(line for middle in middles for line in _looks(middle, looks, side))]
         case _:
             return _arrow(middles, side)
@@ -102,14 +132,23 @@ def _lines(kind: str, cells: list[Array], looks: Sequence[str], side: float) -> 
 
 def _looks(middle: Array, looks: Sequence[str], side: float) -> list[tuple[Array, bool]]:
     """Ticks along the compass points that a piece may look along."""
-    ways = [np.array([math.cos(math.radians(POINTS[look])), math.sin(math.radians(POINTS[look]))]) for look in looks]
-    return [(np.array([middle + LOOK[0] * side * way, middle + LOOK[1] * side * way]), False) for way in ways]
+    ways = [
+        np.array([math.cos(math.radians(POINTS[look])), math.sin(math.radians(POINTS[look]))])
+        for look in looks
+    ]
+    return [
+        (np.array([middle + LOOK[0] * side * way, middle + LOOK[1] * side * way]), False)
+        for way in ways
+    ]
 
 
 def _reticle(middle: Array, side: float) -> list[tuple[Array, bool]]:
     """A ring with four ticks across it, so that what is in it stays to be seen."""
     inner, outer = (side * share for share in RETICLE)
-    ticks = [(np.array([middle + inner * way, middle + outer * way]), False) for way in np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])]
+    ticks = [
+        (np.array([middle + inner * way, middle + outer * way]), False)
+        for way in np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+    ]
     return [(circle(middle, (inner + outer) / 2), True), *ticks]
 
 
@@ -120,5 +159,11 @@ def _arrow(middles: Array, side: float) -> list[tuple[Array, bool]]:
     ahead = middles[-1] - middles[-2]
     ahead = ahead / np.hypot(*ahead)
     across, tip = np.array([-ahead[1], ahead[0]]), middles[-1] + 0.18 * side * ahead
-    head = np.array([tip - HEAD * side * (ahead + 0.7 * across), tip, tip - HEAD * side * (ahead - 0.7 * across)])
+    head = np.array(
+        [
+            tip - HEAD * side * (ahead + 0.7 * across),
+            tip,
+            tip - HEAD * side * (ahead - 0.7 * across),
+        ]
+    )
     return [(np.vstack([middles[:-1], tip]), False), (head, False)]

@@ -1,4 +1,6 @@
-"""What the record calls the pieces that are seen: numbers of throws in Ice Storm, letters of pyramids in IceFloe."""
+"""What the record calls the pieces that are seen: numbers of throws in Ice Storm, letters of
+pyramids in IceFloe.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,25 @@ SUITS = {"red": "S", "black": "M", "yellow": "C", "green": "C", "blue": "A"}
 """The suit that IceFloe's pyramids of a colour have."""
 
 
-def names_of(board: Board, state: Mapping[str, Any], pieces: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """A short name, `5` or `E`, by index of a seen piece; only where the record has one piece of that colour about there."""
+def names_of(
+    board: Board, state: Mapping[str, Any], pieces: Sequence[Mapping[str, Any]]
+) -> dict[int, str]:
+    """A short name, `5` or `E`, by index of a seen piece; only where the record has one piece of
+    that colour about there.
+    """
     cells = cells_mm(board)
-    known = [(colour, name, [cells[place] for place in places if place in cells]) for colour, name, places in _known(state)]
+    known = [
+        (colour, name, [cells[place] for place in places if place in cells])
+        for colour, name, places in _known(state)
+    ]
     found = {}
     for index, piece in enumerate(pieces):
         middle = np.array(piece["vertices_mm"], float)[:, :2].mean(axis=0)
-        here = [name for colour, name, corners in known if colour == piece["colour"] and _lies_on(middle, corners)]
+        here = [
+            name
+            for colour, name, corners in known
+            if colour == piece["colour"] and _lies_on(middle, corners)
+        ]
         if len(here) == 1:
             found[index] = here[0]
     return found
@@ -43,4 +56,9 @@ def _known(state: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     elif isinstance(board, Mapping):
         players = [*state.get("left", ())]
         for place, floe in board.items():
-            yield from ((player, name[0], [place]) for name in floe["pyramids"] for player in players if SUITS.get(player) == name[1])
+            yield from (
+                (player, name[0], [place])
+                for name in floe["pyramids"]
+                for player in players
+                if SUITS.get(player) == name[1]
+            )

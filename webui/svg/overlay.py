@@ -15,7 +15,16 @@ from table.observation import Observation, SeenPiece
 from table.solids import EDGES, Array, convex_hull
 from table.table_config import Setup
 from webui.svg.board import ellipse_95
-from webui.svg.marks import DrawnMark, DrawnOption, Sheet, circle, crowded, draw_marks, draw_options, path
+from webui.svg.marks import (
+    DrawnMark,
+    DrawnOption,
+    Sheet,
+    circle,
+    crowded,
+    draw_marks,
+    draw_options,
+    path,
+)
 
 ROUND = 0.12
 """How much of the picture shows round the board, in widths of the board."""
@@ -23,7 +32,9 @@ ROUND = 0.12
 
 @dataclass(frozen=True, slots=True)
 class OverPiece:
-    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and where its letter stands, above it."""
+    """A piece in the picture: its silhouette, its edges, its 95 % ellipse, and where its letter
+    stands, above it.
+    """
 
     name: str
     colour: str
@@ -36,7 +47,9 @@ class OverPiece:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Everything that is drawn over a picture, in its pixels; `view_box` holds the board, `ground` and `cells` are paths."""
+    """Everything that is drawn over a picture, in its pixels; `view_box` holds the board, `ground`
+    and `cells` are paths.
+    """
 
     view_box: tuple[float, float, float, float]
     width: int
@@ -52,21 +65,38 @@ class Overlay:
     trace: tuple[DrawnMark, ...]
 
 
-def draw_over(setup: Setup, seen: Observation, options: Sequence[Mapping[str, Any]] = (), trace: Sequence[Mapping[str, Any]] = ()) -> Overlay:
+def draw_over(
+    setup: Setup,
+    seen: Observation,
+    options: Sequence[Mapping[str, Any]] = (),
+    trace: Sequence[Mapping[str, Any]] = (),
+) -> Overlay:
     """What was seen, over the picture that it was seen in."""
     sheet = through_lens(setup, seen.camera)
     kind = setup.game.counters
     radius_mm = kind.diameter_mm / 2 if kind else 0.0
-    counters = ((one.colour, path(circle(np.array([one.x_mm, one.y_mm]), radius_mm), sheet, closed=True)) for one in seen.counters)
-    markers = (np.array(marker.corners_mm) for marker in setup.fiducials.markers if marker.id in seen.camera.fiducials_seen)
+    counters = (
+        (one.colour, path(circle(np.array([one.x_mm, one.y_mm]), radius_mm), sheet, closed=True))
+        for one in seen.counters
+    )
+    markers = (
+        np.array(marker.corners_mm)
+        for marker in setup.fiducials.markers
+        if marker.id in seen.camera.fiducials_seen
+    )
     return Overlay(
         view_box=_view_box(setup, sheet),
         width=setup.camera.width,
         height=setup.camera.height,
         frame_seq=seen.frame_seq,
         ground=path(setup.outline_mm(), sheet, closed=True),
-        cells=" ".join(path(corners, sheet, closed=True) for corners in cells_mm(setup.board).values()),
-        fiducials=" ".join(path(np.column_stack([corners, np.full(4, setup.fiducials.z_mm)]), sheet, closed=True) for corners in markers),
+        cells=" ".join(
+            path(corners, sheet, closed=True) for corners in cells_mm(setup.board).values()
+        ),
+        fiducials=" ".join(
+            path(np.column_stack([corners, np.full(4, setup.fiducials.z_mm)]), sheet, closed=True)
+            for corners in markers
+        ),
         pieces=tuple(_piece(piece, sheet) for piece in seen.pieces),
         counters=tuple(counters),
         options=draw_options(setup.board, options, sheet),
@@ -93,7 +123,15 @@ def _piece(piece: SeenPiece, sheet: Sheet) -> OverPiece:
     x, y = outline[:, 0].mean(), outline[:, 1].min()
     points = " ".join(f"{px:.1f},{py:.1f}" for px, py in outline)
     ellipse = path(_ellipse_mm(piece), sheet, closed=True)
-    return OverPiece(f"{piece.colour} {piece.size}, {piece.pose}", piece.colour, points, edges, ellipse, round(float(x), 1), round(float(y), 1))
+    return OverPiece(
+        f"{piece.colour} {piece.size}, {piece.pose}",
+        piece.colour,
+        points,
+        edges,
+        ellipse,
+        round(float(x), 1),
+        round(float(y), 1),
+    )
 
 
 def _ellipse_mm(piece: SeenPiece) -> Array:
@@ -101,4 +139,7 @@ def _ellipse_mm(piece: SeenPiece) -> Array:
     ellipse = ellipse_95(piece.base_mm.tolist(), piece.covariance[:2, :2])
     turn = math.radians(-ellipse.turn_deg)
     ring = circle(np.zeros(2), 1.0) * (ellipse.a_mm, ellipse.b_mm)
-    return np.asarray(ring @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]]) + piece.base_mm)
+    return np.asarray(
+        ring @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+        + piece.base_mm
+    )

@@ -1,7 +1,9 @@
-"""A Raspberry Pi Pico as lamps, dice, buttons and buzzer for Rinkside.  MicroPython: save it on the board as main.py.
+"""A Raspberry Pi Pico as lamps, dice, buttons and buzzer for Rinkside.
 
-Lines of JSON over USB; docs/HARDWARE.md describes them, and has the pins in a table.  Lamps are common-cathode RGB LEDs, 330 ohm in the
-red lead and 100 ohm in the others; dice are seven LEDs each, 470 ohm in each lead; buttons go to ground; the buzzer is an active one.
+MicroPython: save it on the board as main.py.  Lines of JSON over USB; docs/HARDWARE.md describes
+them, and has the pins in a table.  Lamps are common-cathode RGB LEDs, 330 ohm in the red lead and
+100 ohm in the others; dice are seven LEDs each, 470 ohm in each lead; buttons go to ground; the
+buzzer is an active one.
 """
 
 # ruff: noqa: B905 - MicroPython's zip has no `strict`
@@ -12,8 +14,14 @@ import time
 
 from machine import PWM, Pin
 
-LAMPS = ((2, 3, 4), (5, 6, 7), (8, 9, 10))  # red, green, blue of every player in turn order, the verdict last
-DICE = ((11, 12, 13, 14, 15, 16, 17),)  # top left, middle left, bottom left, centre, top right, middle right, bottom right
+LAMPS = (
+    (2, 3, 4),
+    (5, 6, 7),
+    (8, 9, 10),
+)  # red, green, blue of every player in turn order, the verdict last
+DICE = (
+    (11, 12, 13, 14, 15, 16, 17),
+)  # top left, middle left, bottom left, centre, top right, middle right, bottom right
 BUTTONS = {"die": 18, "rule": 19, "appeal": 20, "next": 21}
 BUZZER = 22
 PIPS = ("0000000", "0001000", "1000001", "1001001", "1010101", "1011101", "1110111")
@@ -40,7 +48,12 @@ class Board:
 
     def hello(self):
         """Say what is here; whoever listens then sends all that is to be shown."""
-        known = {"lamps": len(self.lamps), "dice": len(self.dice), "buttons": sorted(self.buttons), "buzzer": True}
+        known = {
+            "lamps": len(self.lamps),
+            "dice": len(self.dice),
+            "buttons": sorted(self.buttons),
+            "buzzer": True,
+        }
         self.tell(dict(known, hello="rinkside-board/1"))
 
     def tell(self, document):
@@ -59,12 +72,15 @@ class Board:
                 for pin, lit in zip(die, PIPS[face]):
                     pin.value(int(lit))
             if "beeps" in said:
-                self.beeps, self.beep_ends = [(int(on), min(int(hold_ms), LONGEST_MS)) for on, hold_ms in said["beeps"]], time.ticks_ms()
+                self.beeps, self.beep_ends = (
+                    [(int(on), min(int(hold_ms), LONGEST_MS)) for on, hold_ms in said["beeps"]],
+                    time.ticks_ms(),
+                )
         except (ValueError, TypeError, AttributeError, IndexError, OverflowError):
             pass
 
     def step(self):
-        """Tell of buttons that changed, and beep.  The clock begins again after days: only differences of it mean anything."""
+        """Tell of buttons that changed, and beep.  The clock wraps: only use its differences."""
         for name, pin in self.buttons.items():
             down = pin.value() == 0
             if down != self.down[name]:
