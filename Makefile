@@ -83,7 +83,7 @@ bench-dice: $(VENV)/ready-dev  ## read drawn dice and write docs/DICE.md
 
 bench-panel: $(VENV)/ready-dev  ## load the panel with listeners, time its pages, ask it anything; writes the end of docs/PANEL.md
 	@$(BIN)/python -m benchmarks.panel
-	@$(BIN)/python -m pytest -q tests/webui/test_openapi.py --hypothesis-profile=explore
+	@$(BIN)/python -m pytest -q tests/webui/api/test_openapi.py --hypothesis-profile=explore
 
 pictures: $(VENV)/ready-dev  ## photograph every page of the panel at three widths into docs/pictures/pages
 	@$(BIN)/python -m benchmarks.pages

@@ -4,7 +4,10 @@ is no mistake.
 `pytest --hypothesis-profile=explore` looks for new examples, many more of them.
 """
 
+import pytest
 from hypothesis import settings
+
+pytest.register_assert_rewrite("tests.support")
 
 settings.register_profile("house", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)

@@ -138,6 +138,16 @@ def test_nothing_is_imported_from_the_tests() -> None:
     ]
 
 
+def test_no_test_module_imports_another() -> None:
+    """What they share is in tests/support."""
+    assert not [
+        f"{path}:{line}"
+        for path, text in sources("tests")
+        for line, name in imports(text)
+        if re.search(r"\.(?:test_\w+|conftest)$", name)
+    ]
+
+
 def test_files_are_under_800_lines() -> None:
     assert not [
         f"{path}: {lines} lines"

@@ -21,8 +21,8 @@ from referee.sessions.commands import Answer, parse_command
 from referee.sessions.event_store import Log
 from referee.sessions.session import Session
 from table.errors import InputError
-from tests.rules.hands import HANDS
-from tests.rules.scripts import (
+from tests.support.table_hands import HANDS
+from tests.support.table_scripts import (
     CHECKS,
     NOTHING,
     Came,

@@ -12,7 +12,7 @@ from engines.ice_boule.layout import Layout, Lie
 from engines.ice_boule.ranking import rank_layout, readings
 from engines.verdict import Accepted, Ambiguous, Waiting
 from table.solids import on_top
-from tests.engines.ice_boule.conftest import LOONEY
+from tests.support.ice_boule import LOONEY
 
 
 def over(tables, colour, below, index, **changes):

@@ -19,8 +19,7 @@ from engines.ice_storm.place import Piece, Place, readings
 from engines.rule_texts import words
 from engines.verdict import Accepted, Refused
 from referee.sessions.commands import Hear
-from tests.engines.ice_storm.test_fire import boards
-from tests.engines.ice_storm.test_rules import knocking
+from tests.support.ice_storm_boards import boards, knocking
 
 PLAYERS = ("green", "black", "red")
 AT_RANDOM = st.fixed_dictionaries(

@@ -13,7 +13,7 @@ from engines.verdict import Accepted, Ambiguous, CannotSee, OutOfSync, Refused, 
 from table.boards import Chessboard, Open
 from table.clearance import clearance
 from table.errors import InputError
-from tests.engines.ice_storm.conftest import PLAYERS, read_piece, thrown
+from tests.support.ice_storm import PLAYERS, read_piece, thrown
 
 
 def test_a_piece_on_the_edge_of_the_board_is_asked_about(table, lie, play):

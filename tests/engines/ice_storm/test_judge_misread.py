@@ -10,7 +10,7 @@ import pytest
 
 from engines import ice_storm as game
 from engines.verdict import Ambiguous, CannotSee, OutOfSync, Refused, Waiting
-from tests.engines.ice_storm.conftest import thrown
+from tests.support.ice_storm import thrown
 
 
 @pytest.mark.parametrize("chance", [0.7, 1.0])

@@ -12,7 +12,7 @@ import pytest
 from engines import ice_storm as game
 from engines.ice_storm.touches import touches
 from engines.verdict import Accepted, Ambiguous, OutOfSync, Refused, Waiting
-from tests.engines.ice_storm.conftest import BOARD, PLAYERS, read_piece
+from tests.support.ice_storm import BOARD, PLAYERS, read_piece
 
 LINE = (
     "players green black red; round 1; totals 0 0 0; stacks 0 0 0; thrown {thrown}; turn {turn};"

@@ -9,7 +9,7 @@ import pytest
 from engines import ice_storm as game
 from engines.verdict import Accepted, Ambiguous, Refused, Waiting
 from table.errors import InputError
-from tests.engines.ice_storm.conftest import PLAYERS, thrown
+from tests.support.ice_storm import PLAYERS, thrown
 
 
 def test_one_button_and_one_answer_put_an_unseen_throw_on_record():
