@@ -4,6 +4,7 @@ each made better while people look at a page.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -33,6 +34,8 @@ from vision.cameras.base import CameraLost, CameraPort
 from vision.cameras.frame import Frame
 from vision.cameras.preview import LivePicture
 from vision.cameras.reconnect import CannotGoOn, frames
+
+logger = logging.getLogger(__name__)
 
 LOOK_S = 0.1
 """A camera that gives pictures as fast as it is asked is asked this often."""
@@ -184,6 +187,7 @@ class Preparing:
             try:
                 self._check(frame)
             except Exception as error:
+                logger.info("a picture of %s cannot be looked at", self.name, exc_info=True)
                 self._lost = f"Its picture cannot be looked at ({said_of(error)})."
         self._work()
 
@@ -222,6 +226,7 @@ class Preparing:
         except InputError as error:
             self._end(str(error))
         except Exception as error:
+            logger.info("%s went wrong", job, exc_info=True)
             self._end(f"that went wrong: {said_of(error)}")
         else:
             self._end("")

@@ -4,6 +4,7 @@ one place that knows `webui`.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import socket
@@ -56,6 +57,8 @@ from webui import create_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 from webui.server import listen, serve, serving
+
+logger = logging.getLogger(__name__)
 
 SIMULATED_FRAMES_BYTES = 200_000_000
 """Room for pictures of simulated games: the temporary folder may be in memory."""
@@ -382,6 +385,7 @@ def _referee(
             supervisor.run()
         except Exception as error:
             failed.append(error)
+            logger.info("the referee had to stop", exc_info=True)
             complain(f"the referee had to stop: {error}")
 
     worker = Thread(target=work, name="referee", daemon=True)

@@ -4,6 +4,7 @@ board and game.
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,8 @@ from table.errors import InputError
 from table.files import convert, quoted, read_json, short, shown, write_whole
 from table.pieces import COLOURS, PieceSet, PieceSize, Word, load_piece_set
 from table.solids import Array, signed_area
+
+logger = logging.getLogger(__name__)
 
 FORMAT: Literal["rinkside-table/1"] = "rinkside-table/1"
 SMALLEST_GROUND_MM2 = 1000
@@ -232,6 +235,7 @@ def save_table(setup: Setup, path: Path) -> None:
     """
     document = table_document(setup)
     parse_table(document, path.name, beside=path.parent)
+    logger.info("writing %s", path)
     write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
 
 

@@ -80,7 +80,7 @@ def test_a_log_of_somebody_else_is_said_and_used(tmp_path, monkeypatch, caplog):
     (said,) = caplog.messages
     assert (
         said
-        == f"rinkside: {path}: other users of this machine can read it (Operation not permitted):"
+        == f"{path}: other users of this machine can read it (Operation not permitted):"
         " give it to this user"
     )
 

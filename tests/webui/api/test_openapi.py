@@ -98,7 +98,7 @@ def test_whatever_is_asked_is_answered_as_the_document_says(game, tmp_path, live
         schema = schemathesis.openapi.from_wsgi(f"{BASE}/openapi.json", app)
         for found in schema.exclude(
             path=f"{BASE}/stream"
-        ).get_all_operations():  # an answer without an end; test_stream.py asks for it
+        ).get_all_operations():  # an answer without an end; test_events.py asks for it
             ask_anything(found.ok(), token)
     assert "Traceback" not in caplog.text
 
