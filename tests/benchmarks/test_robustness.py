@@ -14,6 +14,8 @@ from table.observation import Camera
 from vision.geometry.camera_model import project
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def drawn():

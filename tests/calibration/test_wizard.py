@@ -23,6 +23,8 @@ from table.table_config import load_table, save_table
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import Frame
 
+pytestmark = pytest.mark.slow
+
 
 class Film:
     """A camera of pictures, of errors, and of what people do between them; each is told the steps

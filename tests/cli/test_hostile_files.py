@@ -18,6 +18,8 @@ from benchmarks.good_files import make_good_files
 from benchmarks.hostile_files import CONTROL, FORMATS, MOST_BYTES, Case
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 MB = 1 << 20
 
 

@@ -27,6 +27,8 @@ from table.table_config import save_table
 from tests.support.films import film, zeroed
 from tests.support.pictures import jpeg
 
+pytestmark = pytest.mark.slow
+
 RINKSIDE = [sys.executable, "-c", "from cli.main import run; run()"]
 WAIT_S = 120
 """A generous limit for a start on a small and busy board; nothing is measured by it."""

@@ -36,6 +36,8 @@ from referee.sessions.events import SessionStarted
 from referee.sessions.session import Session
 from table.boards import Open
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 SKETCH = HERE.parents[1] / "hardware" / "firmware" / "rinkside_board"
 PAGE = HERE.parents[1] / "docs" / "HARDWARE.md"

@@ -35,6 +35,8 @@ from tests.support.table_scripts import (
 )
 from vision.cameras.frame import Frame
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = [
     pytest.param(rule.game, rule.at_table, id=rule.id) for rule in everything() if rule.at_table
 ]

@@ -28,6 +28,8 @@ from engines import GAMES
 from engines.rule_texts import words
 from tests.support.paths import ROOT, SHARED
 
+pytestmark = pytest.mark.slow
+
 RULES = everything()
 RULINGS = SHARED / "facts" / "rulings.md"
 

@@ -12,6 +12,8 @@ from engines.icebreaker import State, legal_moves, outcome, parse_move, play, st
 from simulation.players.alphabeta import SearchPlayer
 from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 
+pytestmark = pytest.mark.slow
+
 GAME = GAMES["icebreaker"]
 STUCK = (
     "players red black; scores {}; turn red; board 222./...../....../......./..1.../1..../*1..;"

@@ -39,6 +39,8 @@ from tests.support.paths import SHARED
 from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import project
 
+pytestmark = pytest.mark.slow
+
 SCORE = SHARED / "bench" / "score.py"
 BLACK = Surface("paper", (0.0, 0.0, 0.0), contrast=0.0)
 EVEN = Stage(BLACK, (), NO_NOISE, ambient=1.0)

@@ -12,6 +12,8 @@ from table.errors import InputError
 from table.table_config import parse_table
 from vision.cameras.base import open_camera
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def setup():

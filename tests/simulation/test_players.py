@@ -45,6 +45,8 @@ from table.solids import Solid, lying, on_top, upright
 from vision.cameras.frame import Frame
 from vision.geometry.camera_model import project
 
+pytestmark = pytest.mark.slow
+
 PERIOD_MS = 250
 SETUP = demo_setup()
 LARGE = SETUP.sizes[-1]

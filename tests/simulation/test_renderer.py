@@ -32,6 +32,8 @@ from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import on_plane, project
 from vision.geometry.srgb import linear
 
+pytestmark = pytest.mark.slow
+
 SQUARE = 40.0
 GREY = Surface("paper", (0.4, 0.4, 0.4), contrast=0.0)
 EVEN = Stage(GREY, (), NO_NOISE, ambient=1.0)

@@ -22,6 +22,8 @@ from simulation.tables import KINDS, game_table
 from table.clearance import clearance
 from table.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 ACTS = 45
 
 

@@ -7,6 +7,8 @@ import pytest
 from training.boards import board_sheets
 from training.sheets import SHEET_PX, THROWS, Table, sheets
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (*range(1, 6), 910004)
 """Of the last the rim of a card alone is in the picture, a pixel wide."""
 

@@ -17,6 +17,8 @@ from table.observation import Observation
 from vision.cameras.frame import Frame
 from vision.change_gate import READ_AGAIN, Watch
 
+pytestmark = pytest.mark.slow
+
 NOISE = 2.5
 
 

@@ -30,6 +30,8 @@ from vision.geometry.rectified_view import Photo
 from vision.networks.detector import search, view_of
 from vision.observe import observe
 
+pytestmark = pytest.mark.slow
+
 BENCH = SHARED / "bench" / "cases"
 
 

@@ -19,6 +19,8 @@ from vision.networks.detector import DISC, search, view_of
 from vision.observe import observe
 from vision.pipeline import TableReader
 
+pytestmark = pytest.mark.slow
+
 
 def photo_of(case, pieces, seed, camera=None):
     camera = camera or case.camera

@@ -23,6 +23,8 @@ from calibration.lens.views import View
 from table.errors import InputError
 from table.table_config import Lens
 
+pytestmark = pytest.mark.slow
+
 NOISE_PX = 0.1
 
 

@@ -32,6 +32,8 @@ from vision.cameras.frame import Frame
 from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import pose_of
 
+pytestmark = pytest.mark.slow
+
 
 def shown(lens: Lens, pose, rng: np.random.Generator) -> Found:
     """What a camera with this lens sees of the target in a pose: corners inside the picture, with

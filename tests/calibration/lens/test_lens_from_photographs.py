@@ -18,6 +18,8 @@ from calibration.lens.synthetic_views import random_pose
 from calibration.lens.target import Charuco
 from cli.main import main
 
+pytestmark = pytest.mark.slow
+
 
 def rinkside(folder: Path, out: Path, *words: object) -> Result:
     return CliRunner().invoke(

@@ -29,6 +29,8 @@ from vision.geometry.camera_model import moved_lens, on_plane, project
 from vision.geometry.piece_pose import Hypothesis
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 SETUP = demo_setup()
 CARDS = (square_marker(10, 150.0, 225.0, 40.0), square_marker(11, 450.0, 240.0, 40.0, 5.0))
 APART_MM = float(np.hypot(300.0, 15.0))

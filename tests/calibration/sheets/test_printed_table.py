@@ -21,6 +21,8 @@ from table.table_config import load_table, parse_table
 from vision.geometry.camera_model import project
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 LENS_FILE = {
     "format": "rinkside-lens/1",
     "model": "k1 k2",

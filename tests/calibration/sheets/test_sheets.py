@@ -23,6 +23,8 @@ from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.errors import InputError
 from vision.assignment.colour import PALETTE
 
+pytestmark = pytest.mark.slow
+
 DPI = 300.0
 BOARDS = ("chessboard", "hex", "tiles", "coasters", "mat")
 

@@ -27,6 +27,8 @@ from vision.cameras.image_files import read_image
 from vision.geometry.camera_model import place_covariance
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 CARDS = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 BOARDS: dict[str, Board] = {
     "chessboard": Chessboard(square_mm=45),

@@ -18,6 +18,8 @@ from cli.main import main
 from table.table_config import load_table
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 PLACES = ((100, 720), (1000, 720), (1000, 100), (100, 100))
 
 

@@ -16,6 +16,8 @@ from calibration.table.bundle_adjustment import laid, square
 from cli.main import main
 from table.table_config import parse_table, save_table
 
+pytestmark = pytest.mark.slow
+
 CARDS = [(100.0, 720.0, 0.0), (1000.0, 720.0, 0.05), (1000.0, 100.0, 0.0), (100.0, 100.0, -0.05)]
 
 

@@ -32,6 +32,8 @@ from vision.change_gate import Watch
 from vision.geometry.camera_model import project
 from vision.localization.fiducials import locate
 
+pytestmark = pytest.mark.slow
+
 WIDTH_PX = 1200
 SAME = {"Sec-Fetch-Site": "same-origin"}
 

@@ -23,6 +23,8 @@ from vision.geometry.camera_model import on_plane, place_covariance, project
 from vision.localization.fiducials import locate
 from vision.observe import FIRST_ESTIMATE, observe
 
+pytestmark = pytest.mark.slow
+
 
 def frame(folder: Path, *words: object) -> Result:
     return CliRunner().invoke(

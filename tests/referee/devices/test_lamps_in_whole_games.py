@@ -31,6 +31,8 @@ from referee.sessions.verdict_events import fact_of
 from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 
+pytestmark = pytest.mark.slow
+
 TABLES = {
     "ice_boule": (Open(outline_mm=((0, 0), (600, 0), (600, 400), (0, 400))), ("blue", "yellow"), 2),
     "icebreaker": (Hex(size=5, cell_mm=30), ("red", "black"), 12),

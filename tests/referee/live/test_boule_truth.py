@@ -25,6 +25,8 @@ from simulation.players.ice_boule_table import (
 from simulation.render.scene import Scene
 from table.solids import upright
 
+pytestmark = pytest.mark.slow
+
 GAME, SETUP, PLACE = GAMES["ice_boule"], demo_setup(), demo_place()
 ACCIDENTS = (
     "none",

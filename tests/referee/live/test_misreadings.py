@@ -22,6 +22,8 @@ from simulation.players.ice_boule import Players
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.tables import KINDS, game_table, seat
 
+pytestmark = pytest.mark.slow
+
 WIDTH_PX, FRAMES = 320, 300
 
 

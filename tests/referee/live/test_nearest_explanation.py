@@ -32,6 +32,8 @@ from table.solids import lying, upright
 from vision.cameras.frame import Frame
 from webui.i18n import LANGUAGES, translated
 
+pytestmark = pytest.mark.slow
+
 PERIOD_MS = 250
 SETS = ["icebreaker", "icefloe", "zamboni_wars"]
 """Games that begin from a board that is set up."""

@@ -22,6 +22,8 @@ from table.table_config import load_table, save_table
 from vision.cameras.frame import Frame
 from vision.change_gate import NOT_AT_REST
 
+pytestmark = pytest.mark.slow
+
 PERIOD_MS, FRAMES_TO_REST = 250, 4
 
 

@@ -29,6 +29,8 @@ from referee.sessions.state import fold
 from simulation.players.policies import RandomPlayer
 from table.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 20 + b"\xff\xd9"
 PLAYERS = {"icebreaker": ("blue", "red")}
 RULINGS = 2

@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.full_disk import can_mount, write_on_full_disk
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_waited_for_room_on_the_disk_is_all_there_and_was_shown_only_then(
     tmp_path: Path,

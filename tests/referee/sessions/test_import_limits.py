@@ -20,6 +20,8 @@ from referee.sessions.event_store import Log, LogReader
 from referee.sessions.events import Ruled, SessionStarted
 from table.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 MEMORY_BYTES = 600_000_000
 JPEG = b"\xff\xd8\xff" + bytes(range(256)) * 40 + b"\xff\xd9"
 PLACE = {"seq": 1, "session": 1, "at_ms": 0, "frame": False, "schema": 6}

@@ -12,6 +12,8 @@ from benchmarks.kill import compare, live_and_die
 from referee.sessions.event_store import Log
 from referee.sessions.session import Session
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_killed_referee_goes_on_from_what_it_has_shown(tmp_path):
     lives = [live_and_die(tmp_path / "log.sqlite", seed, moment_s=0) for seed in range(5)]

@@ -79,8 +79,7 @@ def test_a_log_of_somebody_else_is_said_and_used(tmp_path, monkeypatch, caplog):
         assert log.append(STARTED, 0).seq == 1
     (said,) = caplog.messages
     assert (
-        said
-        == f"{path}: other users of this machine can read it (Operation not permitted):"
+        said == f"{path}: other users of this machine can read it (Operation not permitted):"
         " give it to this user"
     )
 

@@ -12,6 +12,8 @@ from table.errors import InputError
 from vision.annotate.debug_stages import stages, write_stages
 from vision.cameras.frame import Frame
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["camera", "flat", "finder", "second-look", "edges", "read"]
 
 

@@ -35,6 +35,8 @@ from vision.pipeline import SURE_CHANCE, lay_out
 from vision.pose.candidates import CORE, SAME_BASES, Laid, Spot, Tried, each_once, on_their_edges
 from vision.pose.initial_poses import Guess
 
+pytestmark = pytest.mark.slow
+
 PIECEPACK, LOONEY = (load_piece_set(name).sizes for name in ("piecepack", "looney"))
 
 

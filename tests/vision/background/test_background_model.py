@@ -28,6 +28,8 @@ from vision.networks.detector import search, view_of
 from vision.observe import observe
 from vision.pipeline import lay_out
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["boule", "icebreaker"])
 def test_what_was_there_before_play_is_no_piece_and_what_came_is(kind):

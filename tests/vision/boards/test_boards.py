@@ -21,6 +21,8 @@ from vision.cameras.frame import Frame
 from vision.observe import observe
 from vision.pipeline import TableReader
 
+pytestmark = pytest.mark.slow
+
 MADE = [
     ("icebreaker", 60000),
     ("icebreaker", 60001),

@@ -14,6 +14,8 @@ from vision.dice.classifier import ANSWERS, CROP_PX, EDGE_PX, SIDE, TOP, chances
 from vision.dice.reader import maybe_flat
 from vision.geometry.rectified_view import Photo
 
+pytestmark = pytest.mark.slow
+
 IVORY, BLACK = (0.75, 0.74, 0.70), (0.02, 0.02, 0.02)
 TURN_DEG = 33.0
 

@@ -21,6 +21,8 @@ from vision.cameras.frame import Frame
 from vision.observe import observe
 from vision.pipeline import TableReader
 
+pytestmark = pytest.mark.slow
+
 
 def after_drives(seed, rng, count):
     """A table after so many drives: what draws it, where its cover dice lie, and the state of the

@@ -26,6 +26,8 @@ from vision.cameras.frame import Frame
 from vision.dice.reader import Die, NoDie, read_dice
 from vision.geometry.rectified_view import Photo
 
+pytestmark = pytest.mark.slow
+
 TABLE = game_table("zamboni_wars", 3)
 CORNER = TABLE.setup.dice_corner
 MIDDLE = np.array(CORNER.outline_mm).mean(axis=0)

@@ -19,6 +19,8 @@ from vision.cameras.frame import Frame
 from vision.geometry.camera_model import pose_of, project_posed, undistort
 from vision.observe import observe
 
+pytestmark = pytest.mark.slow
+
 WIDE = Lens(
     width=2304,
     height=1296,

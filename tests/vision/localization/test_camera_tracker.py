@@ -19,6 +19,8 @@ from vision.localization.camera_tracker import StillCamera
 from vision.localization.fiducials import SURE_MM, locate
 from vision.localization.markers import NoPose
 
+pytestmark = pytest.mark.slow
+
 CASE = random_case("boule", 4242)
 
 

@@ -23,6 +23,8 @@ from vision.localization.corner_pose import at_wrong_edges
 from vision.localization.fiducials import SURE_MM, locate
 from vision.localization.markers import NoPose, detect_markers
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scene():

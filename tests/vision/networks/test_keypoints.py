@@ -27,6 +27,8 @@ from vision.networks.keypoints import (
     look_from_all_sides,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @given(st.floats(0, 360), st.floats(0.5, 2.0), st.floats(90, 160), st.floats(90, 160))
 def test_a_crop_shows_what_its_map_says(turn_deg, zoom, x, y):

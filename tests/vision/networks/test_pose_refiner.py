@@ -27,6 +27,8 @@ from vision.networks.pose_refiner import (
     straight,
 )
 
+pytestmark = pytest.mark.slow
+
 EYE = np.array([30.0, -40.0, 600.0])
 LARGE = load_piece_set("looney")["large"]
 headings = st.floats(0, 360)

@@ -16,6 +16,8 @@ from vision.networks.keypoints import CROP_PX as SECOND_PX
 from vision.networks.pose_refiner import CROP_PX
 from vision.networks.pose_verifier import log_odds
 
+pytestmark = pytest.mark.slow
+
 
 def test_nothing_to_verify_is_nothing_said(tables):
     assert log_odds([], tables[0][0]).shape == (0,)

@@ -12,6 +12,8 @@ import pytest
 
 from vision.networks.runtime import answers, as_pictures
 
+pytestmark = pytest.mark.slow
+
 SHAPES = {
     "finder": (1, 3, 96, 160),
     "second_look": (3, 3, 64, 64),

@@ -25,6 +25,8 @@ from vision.pipeline import TableReader, lay_out
 from vision.pose.candidates import surer_where_they_fit
 from vision.pose.pose_search import as_it_lies, as_it_may_lie, as_larger
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def green_on_green():

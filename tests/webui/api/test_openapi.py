@@ -36,6 +36,8 @@ from webui.security.codes import Codes
 from webui.security.login import COOKIE
 from webui.security.permissions import Access
 
+pytestmark = pytest.mark.slow
+
 ERROR = Draft202012Validator(SCHEMAS["Error"])
 CHECKS = [
     not_a_server_error,

@@ -22,6 +22,8 @@ from webui import create_app, create_later_app, create_set_up_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 
+pytestmark = pytest.mark.slow
+
 EACH = 400
 
 

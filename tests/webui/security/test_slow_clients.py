@@ -24,6 +24,8 @@ from webui.api.events import Bulletin, Streams
 from webui.security.wrong_codes import MOST_WRONG
 from webui.server import listen, serving
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60
 
 
