@@ -202,6 +202,7 @@ def test_style() -> None:
         pytest.fail(said, pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     sys.version_info[:2] != (3, 11),
     reason="types are checked on Python 3.11, where NumPy's own types stand still",
@@ -234,6 +235,7 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_file_of_the_rooms(wheel_names: list[str]) -> None:
     """Templates, styles and piece sizes too: what is missing here works in the checkout and fails
     for everybody else.
@@ -242,6 +244,7 @@ def test_the_wheel_holds_every_file_of_the_rooms(wheel_names: list[str]) -> None
     assert expected - set(wheel_names) == set()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_nothing_else(wheel_names: list[str]) -> None:
     others = {name.split("/")[0] for name in wheel_names} - {*PRODUCT}
     assert [name for name in others if not name.endswith(".dist-info")] == []

@@ -102,6 +102,7 @@ except ArithmeticError:
 """
 
 
+@pytest.mark.slow
 def test_under_systemd_every_line_has_a_priority_and_none_a_time(tmp_path: Path) -> None:
     with (tmp_path / "journal").open("w+") as journal:
         status = os.fstat(journal.fileno())
@@ -113,6 +114,7 @@ def test_under_systemd_every_line_has_a_priority_and_none_a_time(tmp_path: Path)
     assert all(line.startswith("<4>") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_stderr_that_does_not_lead_to_journald_is_written_for_people() -> None:
     assert run(WARNS, JOURNAL_STREAM="9:1").startswith("rinkside: first\n")
 
@@ -127,6 +129,7 @@ print("the program goes on", file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verbosity", [0, 1])
 def test_what_native_libraries_write_is_logged_once_and_only_with_verbose(verbosity: int) -> None:
     act = "for n in range(3): os.write(2, f'libpng warning: {n} bytes\\n'.encode())"
@@ -136,12 +139,14 @@ def test_what_native_libraries_write_is_logged_once_and_only_with_verbose(verbos
     assert [line for line in lines if line not in native] == ["the program goes on"]
 
 
+@pytest.mark.slow
 def test_a_library_that_floods_stderr_holds_nothing_up() -> None:
     """It writes without letting go of the interpreter's lock, which the reader needs."""
     act = "ctypes.PyDLL(None).write(2, b'x' * (1 << 20), 1 << 20)"
     assert "the program goes on" in run(NATIVE.format(verbosity=0, act=act))
 
 
+@pytest.mark.slow
 def test_a_traceback_still_reaches_stderr() -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
         run(NATIVE.format(verbosity=0, act="raise KeyError('lost')"))
@@ -155,6 +160,7 @@ def with_a_bad_chunk(picture: bytes) -> bytes:
     return picture[:33] + chunk + picture[33:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["-v"]])
 def test_libpng_is_kept_off_stderr(tmp_path: Path, words: list[str]) -> None:
     save_table(SETUP, tmp_path / "table.json")

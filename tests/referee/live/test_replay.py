@@ -93,6 +93,7 @@ def test_the_same_code_gives_the_same_verdicts(log, recorded):
             assert one.said == one.record.event.said
 
 
+@pytest.mark.slow
 def test_a_film_of_real_pictures_is_judged_as_it_was(tmp_path):
     """The simulated table through the camera's eyes: what was read from pictures is read again from
     the JPEGs that were kept.

@@ -348,6 +348,7 @@ for number in range(100_000):
 """  # noqa: E501
 
 
+@pytest.mark.slow
 def test_every_ruling_that_was_shown_survives_kill_9(tmp_path):
     path = tmp_path / "log"
     chance = random.Random(20261121)

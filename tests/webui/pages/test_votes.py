@@ -21,6 +21,8 @@ from webui import create_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 
+pytestmark = pytest.mark.slow
+
 VOTING = (
     "players red blue yellow; round 2; phase vote; mover -; scores 3 0 7; coins a2 2 -; muted -;"
     " value -; votes - - -; laid 0 0 0; done -; tile -; sunk -; winners -; board a2=A2+AA+FA"

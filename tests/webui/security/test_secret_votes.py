@@ -26,6 +26,8 @@ from webui import create_app
 from webui.security.codes import Codes
 from webui.security.permissions import Access
 
+pytestmark = pytest.mark.slow
+
 GAME = engines.GAMES["icefloe"]
 SEATS = ("red", "blue", "yellow")
 PATHS = (
