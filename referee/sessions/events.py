@@ -26,6 +26,10 @@ guessed at.
 """
 
 
+UNSAID: Message = msgspec.field(default_factory=lambda: NOTHING)
+"""Default of a message: a factory, as JSON schemas cannot say the value of one."""
+
+
 class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", forbid_unknown_fields=True):
     """Base of all facts."""
 
@@ -53,7 +57,7 @@ class SessionStarted(Fact, frozen=True, kw_only=True, tag="session_started"):
     names: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: Message = NOTHING
+    said: Message = UNSAID
     rests_on: str = ""
 
 
@@ -70,7 +74,7 @@ class Reopened(Fact, frozen=True, kw_only=True, tag="reopened"):
     reopened_utc: str = ""
     table: dict[str, Any] = {}
     version: str = ""
-    said: Message = NOTHING
+    said: Message = UNSAID
 
 
 class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
@@ -83,7 +87,7 @@ class GameStarted(Fact, frozen=True, kw_only=True, tag="game_started"):
     rulings: dict[str, str] = {}
     begins: How = "hand"
     first: str = ""
-    said: Message = NOTHING
+    said: Message = UNSAID
     rests_on: str = ""
 
 
@@ -178,7 +182,7 @@ class Answered(Fact, frozen=True, kw_only=True, tag="answered"):
     holds: bool = False
     readings_mm: dict[str, float] = {}
     code: str = ""
-    said: Message = NOTHING
+    said: Message = UNSAID
     rests_on: str = ""
     player: str | None = None
     state: dict[str, Any] = {}
@@ -197,7 +201,7 @@ class Corrected(Fact, frozen=True, kw_only=True, tag="corrected"):
     decided_by: str
     reason: str = ""
     misread: tuple[Misread, ...] = ()
-    said: Message = NOTHING
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -206,7 +210,7 @@ class Undone(Fact, frozen=True, kw_only=True, tag="undone"):
 
     undoes: int
     decided_by: str
-    said: Message = NOTHING
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -217,7 +221,7 @@ class Declared(Fact, frozen=True, kw_only=True, tag="declared"):
 
     moves: tuple[str, ...]
     decided_by: str
-    said: Message = NOTHING
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -229,7 +233,7 @@ class Appealed(Fact, frozen=True, kw_only=True, tag="appealed"):
     appeals: int
     player: str
     reason: str = ""
-    said: Message = NOTHING
+    said: Message = UNSAID
 
 
 class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
@@ -237,7 +241,7 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
     upholds: int
     decided_by: str
-    said: Message = NOTHING
+    said: Message = UNSAID
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
@@ -247,7 +251,7 @@ class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
 
     player: str
     decided_by: str
-    said: Message = NOTHING
+    said: Message = UNSAID
     state: dict[str, Any] = {}
 
 
@@ -281,7 +285,7 @@ class SeatTaken(Fact, frozen=True, kw_only=True, tag="seat_taken"):
     """Somebody's phone speaks for a player from here on, and nobody else casts their votes."""
 
     player: str
-    said: Message = NOTHING
+    said: Message = UNSAID
 
 
 class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
@@ -289,7 +293,7 @@ class SeatFreed(Fact, frozen=True, kw_only=True, tag="seat_freed"):
 
     player: str
     decided_by: str
-    said: Message = NOTHING
+    said: Message = UNSAID
 
 
 class SessionEnded(Fact, frozen=True, kw_only=True, tag="session_ended"):
