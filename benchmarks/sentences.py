@@ -55,7 +55,7 @@ def code(
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:
-            case ast.Call(func=ast.Name(id="msg"), args=[template]):
+            case ast.Call(func=ast.Name(id="msg" | "phrase"), args=[template]):
                 for text in ast.walk(template):
                     if isinstance(text, ast.Constant) and isinstance(text.value, str):
                         yield node.lineno, "pgettext", (CONTEXT, text.value), []

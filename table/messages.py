@@ -22,6 +22,7 @@ The name of a field says what may stand in it; digits behind it tell two of a ki
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self
@@ -96,8 +97,9 @@ class Message(str):
 
     content: Value
 
-    def __new__(cls, content: Value) -> Self:
-        self = super().__new__(cls, capital(written(content), content))
+    def __new__(cls, content: Value, sentence: bool = True) -> Self:
+        english = written(content)
+        self = super().__new__(cls, capital(english, content) if sentence else english)
         self.content = content
         return self
 
@@ -120,6 +122,16 @@ def msg(template: str, **fields: object) -> Message:
     """A message from a literal template; raises KeyError where a field has no value."""
     values = {name: _value(name.rstrip("0123456789"), value) for name, value in fields.items()}
     return Message(Template(template, values))
+
+
+def phrase(template: str, **fields: object) -> Message:
+    """As `msg`, for what stands inside a sentence: a player's colour begins with a small letter."""
+    return Message(msg(template, **fields).content, sentence=False)
+
+
+def plain(document: Any) -> Any:
+    """Data for JSON with its messages as English text."""
+    return json.loads(json.dumps(document))
 
 
 def as_message(text: str) -> Message:
@@ -177,14 +189,16 @@ def written(value: Value, say: Say = lambda english, _form: english, form: str =
 
 
 def capital(text: str, value: Value) -> str:
-    """A sentence that begins with the word of a field, with a capital letter."""
+    """A sentence that begins with a player or a colour, with a capital letter."""
     while isinstance(value, Template | Listing):
         if isinstance(value, Listing):
             value = value.items[0] if value.items else ""
-        else:
-            field = FIELD.match(value.template)
-            value = value.fields[field[1]] if field else ""
-    return text[:1].upper() + text[1:] if isinstance(value, Word) else text
+            continue
+        field = FIELD.match(value.template)
+        if field and field[2] in ("player", "players", "colour"):
+            return text[:1].upper() + text[1:]
+        value = value.fields[field[1]] if field else ""
+    return text
 
 
 def _joined(parts: Sequence[str], joint: Joint, say: Say) -> str:

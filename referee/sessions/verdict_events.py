@@ -13,6 +13,7 @@ from referee.sessions.events import Asked, Choice, Noted, Ruled
 from referee.sessions.misreadings import KEY, Misread, plain
 from referee.sessions.state import Ledger
 from table.messages import Message, as_message, sentences
+from table.messages import plain as plain_text
 from table.observation import Observation, observation_document
 
 LIKELIEST = "likeliest"
@@ -36,8 +37,8 @@ def fact_of(
     it rests on, None for what was heard.
     """
     common: dict[str, Any] = {
-        name: getattr(verdict, name) for name in ("code", "rests_on", "player", "evidence")
-    } | {"said": told(verdict)}
+        name: getattr(verdict, name) for name in ("code", "rests_on", "player")
+    } | {"said": told(verdict), "evidence": plain_text(verdict.evidence)}
     match verdict:
         case Accepted():
             return Ruled(verdict="accepted", moves=verdict.moves, observation=observation, **common)
@@ -52,7 +53,7 @@ def fact_of(
         case CannotSee():
             return Ruled(verdict="cannot_see", observation=observation, **common)
         case OutOfSync():
-            common["evidence"] = verdict.evidence | {"differences": list(verdict.differences)}
+            common["evidence"] |= {"differences": list(map(str, verdict.differences))}
             return Ruled(verdict="out_of_sync", observation=observation, **common)
         case Ambiguous():
             choices = tuple(
@@ -72,7 +73,7 @@ def fact_of(
 
 def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
     """The fact that something lies there that the game does not wait for."""
-    evidence = verdict.evidence | {"differences": list(verdict.differences)}
+    evidence = plain_text(verdict.evidence) | {"differences": list(map(str, verdict.differences))}
     common: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("code", "rests_on", "player")
     }

@@ -133,7 +133,11 @@ def test_what_is_read_is_what_was_said(name):
 def message_calls(tree: ast.AST) -> list[ast.Call]:
     """The calls `msg(...)` in a module."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "msg"]
+    return [
+        call
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id in ("msg", "phrase")
+    ]
 
 
 @pytest.mark.parametrize("room", ["calibration", "engines", "referee", "webui"])
