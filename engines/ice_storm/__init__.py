@@ -18,7 +18,7 @@ from engines.ice_storm.rules import (
     turn,
     violation,
 )
-from engines.ice_storm.serialization import state_document
+from engines.ice_storm.serialization import shown_state, state_document
 from engines.secret_inputs import no_hidden_voters as hidden_voters
 from engines.secret_inputs import no_secret_voter as secret_voter
 from engines.verdict import answer_by_label as judge_answer
@@ -44,6 +44,7 @@ __all__ = [
     "secret_voter",
     "set_up",
     "shots",
+    "shown_state",
     "start",
     "state_document",
     "trace",

@@ -50,6 +50,7 @@ from referee.sessions.verdict_events import (
     with_misread,
 )
 from table.errors import InputError
+from table.messages import as_message, msg
 from table.observation import Observation, Unusable
 from table.table_config import Setup
 from vision.cameras.base import CameraLost, CameraPort
@@ -346,7 +347,7 @@ class Referee:
         ):
             return
         record = self._session.append(
-            Noted(code=code, said=said), kept_jpeg(frame), after=ledger.seq
+            Noted(code=code, said=as_message(said)), kept_jpeg(frame), after=ledger.seq
         )
         if record is None:
             return
@@ -399,7 +400,7 @@ class Referee:
         if asked.until_moved and self._judged is None:
             self._judged = settled
         elif asked.until_moved:
-            said = (
+            said = msg(
                 "The table is another one now: the question is taken back, and the table judged"
                 " again."
             )

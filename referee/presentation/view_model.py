@@ -70,7 +70,7 @@ from typing import Any
 
 import msgspec
 
-from engines.board_marks import Mark
+from engines.board_marks import Mark, Option
 from engines.rule_texts import explain
 from referee.presentation.announcements import call, sound
 from referee.presentation.lamp_cues import standing
@@ -105,7 +105,9 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     `records` are the newest, `seen` is the last that holds a table as it was seen, None if there is
     none.
     """
-    state = ledger.engine.state_document(ledger.state)
+    # Games whose messages are data have them as such in `shown_state`.
+    shown = getattr(ledger.engine, "shown_state", ledger.engine.state_document)
+    state: dict[str, Any] = shown(ledger.state)
     outcome = ledger.outcome
     last = records[-1]
     observation = (
@@ -138,7 +140,9 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "earlier_games": _earlier_games(ledger),
         "state": state,
         "options": (
-            [] if ledger.question or ledger.ended else _plain(ledger.engine.options(ledger.state))
+            []
+            if ledger.question or ledger.ended
+            else list(map(_option, ledger.engine.options(ledger.state)))
         ),
         "trace": _plain(_trace(ledger, records)),
         "lamps": {"signal": lamps.signal, "of": list(lamps.of), "leader": lamps.leader},
@@ -173,7 +177,7 @@ def _earlier_games(ledger: Ledger) -> list[str]:
 
 
 def _appeal(record: Record) -> dict[str, Any]:
-    said = msgspec.to_builtins(record.event)
+    said = msgspec.structs.asdict(record.event)
     return {
         "seq": record.seq,
         "at_ms": record.at_ms,
@@ -204,9 +208,15 @@ def choice_document(choice: Choice) -> dict[str, Any]:
     return {"label": choice.label, "moves": list(choice.moves)}
 
 
+def _option(option: Option) -> dict[str, Any]:
+    """What may be done now, as plain data; what is said of it stays a message."""
+    document: dict[str, Any] = _plain(option)
+    return document | {"said": option.said}
+
+
 def _plain(values: Any) -> Any:
     """As JSON says it."""
-    return msgspec.json.decode(msgspec.json.encode(values))
+    return msgspec.json.decode(msgspec.json.encode(values, enc_hook=str))
 
 
 def _trace(ledger: Ledger, records: Sequence[Record]) -> tuple[Mark, ...]:

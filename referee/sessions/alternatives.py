@@ -8,6 +8,7 @@ from itertools import islice
 
 from referee.sessions.events import Choice, Corrected, Noted, Record, Ruled
 from referee.sessions.state import Ledger, may_follow, state_before
+from table.messages import as_message, msg
 
 ALTERNATIVES = 12
 """So many neighbours are offered at most."""
@@ -26,19 +27,21 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
     near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
     offered = (
-        [Choice(label="As it was ruled before", moves=ruled)] if ruled and ruled != stood else []
+        [Choice(label=msg("As it was ruled before"), moves=ruled)]
+        if ruled and ruled != stood
+        else []
     )
-    offered += [Choice(label=choice.label, moves=choice.moves) for choice in near]
+    offered += [Choice(label=as_message(choice.label), moves=choice.moves) for choice in near]
     if isinstance(event, Ruled):
         may_be = event.evidence.get("may_be", {})
         # Until schema 5 they were moves without words.
         offered += [
-            Choice(label=said, moves=(move,))
+            Choice(label=as_message(said), moves=(move,))
             for said, move in (
                 may_be.items() if isinstance(may_be, dict) else zip(may_be, may_be, strict=True)
             )
         ]
-    nothing = [Choice(label="Nothing happened that counts")] if stood else []
+    nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
     legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
 

@@ -17,6 +17,7 @@ from referee.sessions.piece_fit import check_pieces
 from referee.sessions.session import Session
 from referee.sessions.table_identity import another_lens, another_table, last_table
 from table.errors import InputError, said_of
+from table.messages import as_message
 from table.table_config import CoverDice, Setup, table_document
 
 LONGEST_NAME = 40
@@ -123,7 +124,11 @@ def reopening(setup: Setup, camera: str, at: datetime, said: str = "") -> Reopen
     """
     at_utc, version = at.isoformat(timespec="seconds"), metadata.version("rinkside")
     return Reopened(
-        camera=camera, reopened_utc=at_utc, table=table_document(setup), version=version, said=said
+        camera=camera,
+        reopened_utc=at_utc,
+        table=table_document(setup),
+        version=version,
+        said=as_message(said),
     )
 
 

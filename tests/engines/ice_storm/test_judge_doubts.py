@@ -449,7 +449,7 @@ def test_two_lawful_shots_in_one_look_are_asked_about(table, lie, play):
     asked = play(state, before)
     assert isinstance(asked, Ambiguous)
     assert ("capture black1", "capture red1") in [choice.moves for choice in asked.choices]
-    assert "green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
+    assert "Green takes black1, then black takes red1" in [choice.label for choice in asked.choices]
     assert [choice.label for choice in asked.choices if not choice.moves] == [
         "Not so: put them back"
     ]
