@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engines import GAMES, Game
-from engines.first_player import Printed, printed
+from engines.first_player import printed
+from engines.game import Printed
 from engines.house_rules import Ruling
 from referee.sessions.events import Record, SessionStarted
 from referee.sessions.piece_fit import check_pieces

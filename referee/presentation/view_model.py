@@ -233,7 +233,9 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
         if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
+        state = getattr(record.event, "state", {})
         line |= {
+            "sound": sound(game, line["verdict"], line["code"], state),
             "clauses": _clauses(game, line["rests_on"]),
             "frame": frame,
             "overturned_by": overturned_by.get(record.seq),
@@ -343,5 +345,4 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
     return line | {
         "said": event.said,
         "call": "" if line["verdict"] == "waiting" else call(line["kind"], event.said),
-        "sound": sound(line["verdict"], line["code"], getattr(event, "state", {})),
     }

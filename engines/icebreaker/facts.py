@@ -1,0 +1,16 @@
+"""What the house knows of Icebreaker beside its rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engines.game import GameFacts, Printed
+from table.game_facts import PiecePrior, TableFacts
+
+PIECES = PiecePrior(np.array([0.99, 0.008, 0.002]), 3, apart=True)
+
+FACTS = GameFacts(
+    title="Icebreaker",
+    table=TableFacts(pieces=PIECES),
+    first_player=Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
+)

@@ -1,0 +1,45 @@
+"""What the house knows of Zamboni Wars beside its rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engines.board_marks import Mark, mark
+from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
+from table.game_facts import PiecePrior, TableFacts
+
+PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
+
+
+def _marks(document: Document) -> tuple[Mark, ...]:
+    """The space that a Zamboni is to leave."""
+    mover = document.get("zambonis", {}).get(document.get("to_move"))
+    moving = mover and document.get("phase") == "move"
+    return mark("here", (mover["space"],)) if moving else ()
+
+
+def _sound(code: str, _document: Document) -> Sound:
+    return "hit" if code == "zamboni.hit" else ""
+
+
+def _on_board(document: Document) -> OnBoard:
+    """The cover dice."""
+    return OnBoard(dice=tuple(document.get("dice", ())))
+
+
+FACTS = GameFacts(
+    title="Zamboni Wars",
+    table=TableFacts(pieces=PIECES),
+    presentation=Presentation(
+        verbs={
+            "roll-off": "rolls",
+            "roll": "rolls",
+            "fire": "may fire",
+            "shot": "rolls for the shot",
+            "hit": "hits",
+        },
+        marks=_marks,
+        sound=_sound,
+        on_board=_on_board,
+    ),
+)

@@ -1,0 +1,109 @@
+"""Games by their names: found by entry points of the group `rinkside.games`, whoever installs them.
+
+A game is a package, or any object, that `engines.game.Game` describes.  This module knows of it
+what lies below the rules: its name, and `FACTS.table`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any
+
+from table.game_facts import NO_TABLE_FACTS, Measuring, TableFacts
+from table.text import printable
+
+GROUP = "rinkside.games"
+OWN, OWN_FOLDER = "rinkside", "engines"
+"""The package that this is, and the one whose packages are its games."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGames:
+    """Games by name, this project's first; `broken` tells of each that cannot be used why, a line
+    each.
+    """
+
+    games: Mapping[str, Any]
+    broken: tuple[str, ...]
+
+
+def find_games() -> FoundGames:
+    """Load every game that is installed.  One that cannot be loaded stops no other."""
+    games: dict[str, Any] = {}
+    broken: list[str] = []
+    for entry, package in _announced():
+        try:
+            if entry.name in games:
+                raise ValueError("another game has this name")
+            game = entry.load()
+            if entry.name != game.NAME:
+                raise ValueError(f"expected this name, got {game.NAME!r}")
+            games[entry.name] = game
+        except (Exception, SystemExit) as error:
+            why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            broken.append(told(entry.name, package, why))
+    return FoundGames(games, tuple(broken))
+
+
+def told(name: str, package: str, why: str) -> str:
+    """That a game cannot be used, in one line."""
+    return printable(" ".join(f"the game {name!r} of {package} cannot be used: {why}".split()))
+
+
+def _announced() -> Iterator[tuple[metadata.EntryPoint, str]]:
+    """Entry points with the name of their distribution, this project's first, each once."""
+    entries = {
+        (entry.dist.name if entry.dist else "", entry.name, entry.value): entry
+        for entry in metadata.entry_points(group=GROUP)
+    }
+    own = {key for key in entries if key[0] == OWN}
+    if not own:  # run from a checkout that is not installed, or was before games were announced
+        yield from ((entry, OWN) for entry in _in_the_folder())
+    yield from (
+        (entries[key], key[0]) for key in sorted(entries, key=lambda key: (key not in own, *key))
+    )
+
+
+def _in_the_folder() -> Iterator[metadata.EntryPoint]:
+    spec = find_spec(OWN_FOLDER)
+    for module in iter_modules(spec.submodule_search_locations if spec else None):
+        if module.ispkg:
+            yield metadata.EntryPoint(module.name, f"{OWN_FOLDER}.{module.name}", GROUP)
+
+
+@cache
+def found_games() -> FoundGames:
+    """`find_games`, once a process; what is broken is logged."""
+    found = find_games()
+    for line in found.broken:
+        logging.getLogger(OWN).warning("rinkside: %s", line)
+    return found
+
+
+def table_facts(game: str) -> TableFacts:
+    """What the game of a name says of its table; of one that is not installed, nothing."""
+    facts = getattr(found_games().games.get(game), "FACTS", None)
+    return NO_TABLE_FACTS if facts is None else facts.table
+
+
+def all_table_facts() -> dict[str, TableFacts]:
+    """Those of every game, by name."""
+    return {name: table_facts(name) for name in found_games().games}
+
+
+def measuring() -> tuple[str, Measuring]:
+    """The first game that measures pieces from a target, its title, and how it does.
+
+    Raises LookupError where none of those that are installed does.
+    """
+    for game in found_games().games.values():
+        facts = getattr(game, "FACTS", None)
+        if facts is not None and facts.table.measuring is not None:
+            return facts.title, facts.table.measuring
+    raise LookupError("no game that measures is installed")
