@@ -17,6 +17,7 @@ from cli.options import complain
 from cli.paths import log_path, ready_folder
 from cli.terminal import console, say, say_json
 from engines import GAMES
+from engines.statistics import Thrown
 from referee.sessions.archive import MOST_BYTES, export_session, import_session
 from referee.sessions.event_store import Log, LogReader
 from referee.sessions.event_tables import damaged
@@ -24,7 +25,7 @@ from referee.sessions.events import record_document
 from referee.sessions.rescue import rescue as save_what_can_be_read
 from referee.statistics.csv_export import write_gaps, write_scores
 from referee.statistics.players import Tally, tallies
-from referee.statistics.results import Played, Thrown, games_of
+from referee.statistics.results import Played, games_of
 from table.errors import InputError
 from table.files import check_output
 from table.measured_text import called, shown_date, shown_mm, shown_time

@@ -254,15 +254,15 @@ class Presentation:
     """Where several players are among a state's options, do they follow one another?"""
 
 
-def _no_throws(_steps: Sequence[Step]) -> tuple[Thrown, ...]:
+def _no_throws(_steps: Iterable[Step]) -> tuple[Thrown, ...]:
     return ()
 
 
-def _no_squares(_players: Sequence[str], _steps: Sequence[Step]) -> dict[str, dict[str, int]]:
+def _no_squares(_players: Sequence[str], _steps: Iterable[Step]) -> dict[str, dict[str, int]]:
     return {}
 
 
-def _no_hits(_steps: Sequence[Step]) -> tuple[Hit, ...]:
+def _no_hits(_steps: Iterable[Step]) -> tuple[Hit, ...]:
     return ()
 
 
@@ -270,11 +270,11 @@ def _no_hits(_steps: Sequence[Step]) -> tuple[Hit, ...]:
 class Statistics:
     """What can be counted in a game that was played, from its steps in order."""
 
-    throws: Callable[[Sequence[Step]], Iterable[Thrown]] = _no_throws
+    throws: Callable[[Iterable[Step]], Iterable[Thrown]] = _no_throws
     """Every throw that counts, as it came to rest."""
-    squares: Callable[[Sequence[str], Sequence[Step]], dict[str, dict[str, int]]] = _no_squares
+    squares: Callable[[Sequence[str], Iterable[Step]], dict[str, dict[str, int]]] = _no_squares
     """By player and square, how many throws touched it."""
-    hits: Callable[[Sequence[Step]], Iterable[Hit]] = _no_hits
+    hits: Callable[[Iterable[Step]], Iterable[Hit]] = _no_hits
     """Every piece that was taken."""
 
 

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+SAME_MM = 0.006
+"""Moves are written to 0.01 mm: a distance that was measured is the one in a move if it rounds to
+it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

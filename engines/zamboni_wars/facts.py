@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from engines.board_marks import Mark, mark
@@ -27,6 +30,12 @@ def _on_board(document: Document) -> OnBoard:
     return OnBoard(dice=tuple(document.get("dice", ())))
 
 
+def _next_button(document: Document) -> Mapping[str, Any] | None:
+    """Who might fire holds fire."""
+    sayings = (one["said"] for one in document.get("may_say", ()))
+    return next((said for said in sayings if said.get("hold")), None)
+
+
 FACTS = GameFacts(
     title="Zamboni Wars",
     table=TableFacts(pieces=PIECES),
@@ -42,4 +51,5 @@ FACTS = GameFacts(
         sound=_sound,
         on_board=_on_board,
     ),
+    next_button=_next_button,
 )

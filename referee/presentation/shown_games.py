@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from engines import facts_of
-from engines.game import Declaration, NamedPiece, OnBoard
+from engines.game import Declaration, NamedPiece, OnBoard, Rules, facts
 
-__all__ = ["NamedPiece", "declarations", "on_board", "options_in_order", "title", "verb"]
+__all__ = [
+    "NamedPiece",
+    "declarations",
+    "on_board",
+    "options_in_order",
+    "said_by_next",
+    "title",
+    "verb",
+]
 
 MOVES = "to move"
 BEGINS = {"begins": "rolls"}
@@ -40,3 +48,9 @@ def declarations(game: str, state: Mapping[str, Any]) -> tuple[Declaration, ...]
 def options_in_order(game: str) -> bool:
     """Do options of several players follow one another?"""
     return facts_of(game).presentation.options_in_order
+
+
+def said_by_next(engine: Rules, state: Any) -> dict[str, Any] | None:
+    """What is said to a game by the button `next`, in a state that is not its last."""
+    said = facts(engine).next_button(engine.state_document(state))
+    return None if said is None else dict(said)
