@@ -28,6 +28,7 @@ from referee.statistics.players import Tally, tallies
 from referee.statistics.results import Played, games_of
 from table.errors import InputError
 from table.files import check_output
+from table.games import measuring
 from table.measured_text import called, shown_date, shown_mm, shown_time
 
 
@@ -227,11 +228,14 @@ def scores(target: Path, path: Path | None) -> None:
     say(f"{len(games)} games are in {target}")
 
 
-@log.command()
+@log.command(
+    help=f"Write all throws of {measuring()[0]} with their distances to a CSV file, one row a"
+    " throw."
+)
 @_csv
 @which_log
 def gaps(target: Path, path: Path | None) -> None:
-    """Write all throws of Ice Boule with their distances to a CSV file, one row a throw."""
+    """Throws whose distance counts."""
     check_output(target)
     count = write_gaps(target, _played(path))
     say(f"{count} throws are in {target}")

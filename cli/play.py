@@ -48,6 +48,7 @@ from simulation.players.ice_boule import simulated_table
 from simulation.players.ice_boule_table import demo_setup
 from simulation.tables import camera_over, game_table, seat
 from table.errors import InputError
+from table.games import usual_game
 from table.table_config import Setup, load_table
 from vision.cameras.base import CameraPort, open_camera
 from vision.cameras.image_files import read_image
@@ -83,7 +84,7 @@ def _data_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @click.option(
     "--game",
     type=click.Choice([*engines.GAMES]),
-    default="ice_boule",
+    default=usual_game(),
     show_default=True,
     help="The game that is played.",
 )
@@ -173,7 +174,7 @@ def _kept_in(stack: ExitStack, data: Path | None, throw_away: bool) -> tuple[Log
 @click.option(
     "--empty", type=click.Path(path_type=Path), help="A picture of the same table before play."
 )
-@click.option("--game", default="ice_boule", show_default=True, help="The game that is played.")
+@click.option("--game", default=usual_game(), show_default=True, help="The game that is played.")
 @click.option(
     "--players", help="Colours in turn order, as in blue,yellow [default: those in table.json]."
 )

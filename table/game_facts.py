@@ -62,8 +62,8 @@ class CellPrint:
 
 @dataclass(frozen=True, slots=True)
 class BoardPrint:
-    """What the printed sheet of a board says: `name` is that of `rinkside print`, `sizes` its
-    lengths in words.
+    """What the printed sheet of a board says: `name` is that of `rinkside print`; `sizes` are its
+    lengths in words, in which `{mm}` stands for the side of a cell.
 
     `exits` are, by the name of a cell, the ways (N, E, S, W) by which it may be left, drawn as
     arrows. `cells` are what is printed on cells, by name; a cell that is None is marked as one that
@@ -73,7 +73,7 @@ class BoardPrint:
     name: str
     title: str
     purpose: str
-    sizes: Callable[[Board], str]
+    sizes: str
     exits: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cells: Mapping[str, CellPrint | None] = field(default_factory=dict)
     z_mm: float = 0.0
@@ -83,14 +83,16 @@ class BoardPrint:
 class DefaultTable:
     """The table that a game is played on if nobody says otherwise.
 
-    `board` makes its board with cells of so many mm, `cell_mm` of them usually; boards whose cells
-    have one size only, or that have none, ignore it.  `pieces` is a set of pieces, `sizes` those of
-    it that are in play.  A game with a `target` has a piece of a colour that is no player's.
+    `board` makes its board with cells of so many mm, `cell_mm` of them usually, and from `cells_mm`
+    on, (least, most), on a printed sheet; boards whose cells have one size only (None), or that
+    have none, ignore it.  `pieces` is a set of pieces, `sizes` those of it that are in play.  A
+    game with a `target` has a piece of a colour that is no player's.
     """
 
     board: Callable[[float], Board]
     sizes: tuple[str, ...]
     cell_mm: float = 0.0
+    cells_mm: tuple[float, float] | None = None
     pieces: str = "looney"
     target: bool = False
     counters: Counters | None = None
@@ -151,7 +153,7 @@ class Measuring:
     sentence: Callable[[Any], str]
     """What was measured, for people."""
     document: Callable[[Any], dict[str, Any]]
-    """What was measured, `gaps` and `call` of `rinkside-observation/1`."""
+    """What was measured, or why it was not: `gaps` and `call` of `rinkside-observation/1`."""
     difference_sigma_mm: Callable[[Any, int, int], float]
     """Standard deviation of the difference of two gaps, by their places in what was measured."""
     z: float

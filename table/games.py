@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
 
-from table.game_facts import NO_TABLE_FACTS, Measuring, TableFacts
+from table.errors import InputError
+from table.game_facts import NO_TABLE_FACTS, DefaultTable, Measuring, TableFacts
 from table.text import printable
 
 GROUP = "rinkside.games"
@@ -97,13 +98,37 @@ def all_table_facts() -> dict[str, TableFacts]:
     return {name: table_facts(name) for name in found_games().games}
 
 
+def played_on(kind: str) -> tuple[str, DefaultTable] | None:
+    """The first game whose default table has a board of this kind, and that table."""
+    tables = ((name, facts.default) for name, facts in all_table_facts().items())
+    return next(((name, one) for name, one in tables if one and one.kind == kind), None)
+
+
+def usual_game() -> str:
+    """The game that commands take if nobody says otherwise: the first on open ground, which needs
+    no board.  Empty where no game is installed.
+    """
+    played = played_on("open")
+    return played[0] if played else next(iter(found_games().games), "")
+
+
+def titles_with_target() -> str:
+    """Games that are played around a target, by their titles, in words."""
+    named = (
+        game.FACTS.title
+        for name, game in found_games().games.items()
+        if (default := table_facts(name).default) and default.target
+    )
+    return ", ".join(named)
+
+
 def measuring() -> tuple[str, Measuring]:
     """The first game that measures pieces from a target, its title, and how it does.
 
-    Raises LookupError where none of those that are installed does.
+    Raises InputError where none of those that are installed does.
     """
     for game in found_games().games.values():
         facts = getattr(game, "FACTS", None)
         if facts is not None and facts.table.measuring is not None:
             return facts.title, facts.table.measuring
-    raise LookupError("no game that measures is installed")
+    raise InputError("expected a game that measures from a target, none is installed")

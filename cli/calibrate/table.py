@@ -24,22 +24,15 @@ from calibration.table.placement import Placed, check_size, detect_cards, place_
 from calibration.table.single_image import FirstLens, first_lens
 from cli.serve_options import page_options, served
 from cli.terminal import say
-from table.boards import Board, Chessboard, Coasters, Hex, Tiles
+from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
+from table.game_facts import DefaultTable
+from table.games import played_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
 from table.observation import Camera
 from table.solids import Array
-from table.table_config import (
-    FORMAT,
-    Counters,
-    Game,
-    Lens,
-    Setup,
-    load_table,
-    parse_table,
-    save_table,
-)
+from table.table_config import FORMAT, Game, Lens, Setup, load_table, parse_table, save_table
 from vision.cameras.frame import Image
 from vision.cameras.image_files import read_image
 from vision.cameras.reconnect import take_pictures
@@ -47,23 +40,14 @@ from vision.geometry.camera_model import place_covariance
 from vision.localization.fiducials import locate
 from webui import create_corners_app
 
-PLAYED = {
-    "open": ("ice_boule", "looney", "medium"),
-    "chessboard": ("ice_storm", "looney", "medium"),
-    "hex": ("icebreaker", "looney", "medium"),
-    "coasters": ("zamboni_wars", "looney", "small,medium,large"),
-    "tiles": ("icefloe", "piecepack", "A,B,C,D,E,F"),
+KINDS = WORDS["kind"]
+CELLS: dict[str, tuple[float, float]] = {
+    "chessboard": (20.0, 100.0),
+    "hex": (20.0, 60.0),
+    "tiles": (50.0, 60.0),
 }
-"""What is played on each kind of board, with which pieces, and their usual sizes."""
-CELLS: dict[str, tuple[float, float, Callable[[float], Board]]] = {
-    "chessboard": (20.0, 100.0, lambda cell_mm: Chessboard(square_mm=cell_mm)),
-    "hex": (20.0, 60.0, lambda cell_mm: Hex(size=5, cell_mm=cell_mm)),
-    "tiles": (50.0, 60.0, lambda cell_mm: Tiles(cell_mm=cell_mm)),
-}
-"""Boards whose cells are measured: the least and the most mm, and the board."""
-COASTER_MM, COASTERS = 101.6, (("yellow", "red"), ("green", "blue"))
+"""Kinds of boards whose cells are measured, with the least and the most mm."""
 MOST_THICK_MM = 60.0
-COUNTER = Counters(colour="white", diameter_mm=22.0)
 PICTURES = 4
 """How many are taken with a camera."""
 HIGH_MM = 30.0
@@ -80,7 +64,7 @@ def _game_options(command: Options) -> Options:
             "--target",
             default="green",
             show_default=True,
-            help="Colour of the target, in Ice Boule.",
+            help=f"Colour of the target, in {titles_with_target()}.",
         ),
         click.option(
             "--colours",
@@ -94,17 +78,23 @@ def _game_options(command: Options) -> Options:
 
 
 def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
-    """What is played on a board."""
-    kind = str(board.__struct_config__.tag)
-    name, pieces, usual = PLAYED[kind]
+    """What is played on a board, with its usual pieces; raises InputError where no game is."""
+    name, usual = _played_on(str(board.__struct_config__.tag))
     return Game(
         name=name,
         colours=tuple(colours.split(",")),
-        sizes=tuple((sizes or usual).split(",")),
-        pieces=pieces,
-        target=target if kind == "open" else None,
-        counters=COUNTER if kind == "hex" else None,
+        sizes=tuple(sizes.split(",")) if sizes else usual.sizes,
+        pieces=usual.pieces,
+        target=target if usual.target else None,
+        counters=usual.counters,
     )
+
+
+def _played_on(kind: str) -> tuple[str, DefaultTable]:
+    played = played_on(kind)
+    if played is None:
+        raise InputError(f"--board: expected one that an installed game is played on, got {kind!r}")
+    return played
 
 
 @click.command()
@@ -142,7 +132,7 @@ def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
 @click.option(
     "--board",
     "kind",
-    metavar="|".join(PLAYED),
+    metavar="|".join(KINDS),
     default="open",
     show_default=True,
     help="What lies between the cards.",
@@ -296,23 +286,20 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
 
 def _board(kind: str, cell_mm: float | None) -> Board | None:
     """The board of a kind, with cells as measured; None for open ground."""
-    if kind not in PLAYED:
-        raise InputError(f"--board: expected {', '.join(PLAYED)}, got {kind!r}")
+    if kind not in KINDS:
+        raise InputError(f"--board: expected {', '.join(KINDS)}, got {kind!r}")
+    _, usual = _played_on(kind)
     if kind in CELLS:
-        least, most, build = CELLS[kind]
+        least, most = CELLS[kind]
         if cell_mm is None or not least <= cell_mm <= most:
             raise InputError(
                 f"--cell-mm: expected {least:g} to {most:g} mm for {kind}, got"
                 f" {'none' if cell_mm is None else f'{cell_mm:g}'}"
             )
-        return build(cell_mm)
+        return usual.board(cell_mm)
     if cell_mm is not None:
         raise InputError(f"--cell-mm: expected with {', '.join(CELLS)} only, got it with {kind}")
-    return (
-        Coasters(cell_mm=2 * COASTER_MM / 6, coaster_mm=COASTER_MM, layout=COASTERS)
-        if kind == "coasters"
-        else None
-    )
+    return None if kind == "open" else usual.board(usual.cell_mm)
 
 
 def _corners_px(words: tuple[str, ...]) -> Array:
@@ -400,8 +387,8 @@ def read_draft(
         return _scaled(
             parse_table(document | {"game": raw["game"]}, path.name, beside=path.parent), scale
         )
-    boule = Game(name="ice_boule", colours=("red",), sizes=("medium",))
-    board = parse_table(document | {"game": msgspec.to_builtins(boule)}, path.name).board
+    any_game = Game(name="any", colours=("red",), sizes=("medium",))
+    board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
     return _scaled(
         parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name),
         scale,

@@ -14,7 +14,19 @@ from engines.game import (
     Printed,
     Statistics,
 )
+from engines.ice_boule.gap_summary import sentence
+from engines.ice_boule.measure import (
+    Z95,
+    Measurement,
+    difference_sigma_mm,
+    measure,
+    measurement_document,
+)
 from engines.ice_boule.statistics import throws
+from engines.verdict import CannotSee
+from table.boards import Open
+from table.game_facts import BoardPrint, DefaultTable, Measuring, TableFacts
+from table.observation import Observation
 
 
 def _on_board(document: Document) -> OnBoard:
@@ -41,8 +53,42 @@ def comparable(move: str) -> str:
     return f"{head}{colon}{' < '.join(blocks)}"
 
 
+def _measure(seen: Observation, target: str) -> Measurement | str:
+    measured = measure(seen, target)
+    return measured.said if isinstance(measured, CannotSee) else measured
+
+
+def _document(measured: Measurement | str) -> dict[str, Any]:
+    """A target that is not seen is no call, and the reason is a doubt."""
+    if isinstance(measured, str):
+        return measurement_document(CannotSee(code="boule.target.unseen", said=measured))
+    return measurement_document(measured)
+
+
+def _difference_sigma_mm(measured: Measurement, i: int, j: int) -> float:
+    return difference_sigma_mm(measured.gaps[i], measured.gaps[j], measured.target)
+
+
+WIDTH_MM, DEPTH_MM = 440.0, 360.0
+TABLE = DefaultTable(
+    board=lambda _: Open(
+        outline_mm=((0.0, 0.0), (WIDTH_MM, 0.0), (WIDTH_MM, DEPTH_MM), (0.0, DEPTH_MM))
+    ),
+    sizes=("medium",),
+    target=True,
+    sheet=BoardPrint(
+        "mat",
+        "Ice Boule: open ground",
+        "Ice Boule is thrown on this ground; what leaves the outline is out.",
+        f"play area {WIDTH_MM:g} x {DEPTH_MM:g} mm",
+    ),
+)
+
 FACTS = GameFacts(
     title="Ice Boule",
+    table=TableFacts(
+        default=TABLE, measuring=Measuring(_measure, sentence, _document, _difference_sigma_mm, Z95)
+    ),
     first_player=Printed("lot", "Setup", rests_on_it=("lot", "roll")),
     presentation=Presentation(
         verbs={"target": "throws the target", "throw": "throws"},

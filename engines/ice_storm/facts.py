@@ -10,7 +10,9 @@ from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation,
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.ice_storm.statistics import hits, squares
 from engines.ice_storm.touches import check_setup
+from table.boards import Chessboard
 from table.errors import InputError
+from table.game_facts import BoardPrint, DefaultTable, TableFacts
 from table.table_config import Setup
 
 
@@ -56,8 +58,23 @@ def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
     check_setup(setup.board, fitting)
 
 
+TABLE = DefaultTable(
+    board=lambda cell_mm: Chessboard(square_mm=cell_mm),
+    sizes=("medium",),
+    cell_mm=45.0,
+    cells_mm=(20.0, 100.0),
+    sheet=BoardPrint(
+        "chessboard",
+        "Ice Storm: chessboard",
+        "Ice Storm is thrown on this board. Its squares should be a little longer than a lying"
+        " piece.",
+        "8 x 8 squares of {mm} mm",
+    ),
+)
+
 FACTS = GameFacts(
     title="Ice Storm",
+    table=TableFacts(default=TABLE),
     presentation=Presentation(
         verbs={"throw": "throws", "attack": "fires"},
         marks=_marks,

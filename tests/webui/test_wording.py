@@ -33,7 +33,6 @@ SPEAKING = [
     ROOMS / "calibration" / "lens" / "capture.py",
     *sorted(ROOMS.glob("referee/live/*.py")),
     ROOMS / "referee" / "sessions" / "session.py",
-    ROOMS / "referee" / "presentation" / "gap_summary.py",
     ROOMS / "referee" / "presentation" / "announcements.py",
     *(
         path
