@@ -103,7 +103,7 @@ def referee(
     not all could be read; a live camera until Ctrl-C.
     """
     chosen = parse_rulings(rulings)
-    setup = as_played(load_table(table_path), chosen)
+    setup = as_played(game, load_table(table_path), chosen)
     reference = read_image(empty, setup) if empty else None
     heard = read_inputs(inputs) if inputs else ()
     with ExitStack() as stack:

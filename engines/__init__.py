@@ -6,12 +6,11 @@ I/O.
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from engines.game import Game, GameFacts, Rules, check_game, facts, plain_facts
-from table.games import OWN, found_games, told
+from table.games import found_games, log_broken
 
 __all__ = ["GAMES", "Game", "Rules", "facts_of"]
 
@@ -28,7 +27,7 @@ def _games() -> dict[str, Game]:
         try:
             check_game(game)
         except ValueError as error:
-            logging.getLogger(OWN).warning("rinkside: %s", told(name, _package(game), str(error)))
+            log_broken("the game", name, _package(game), error)
         else:
             games[name] = game
     return games

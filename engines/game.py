@@ -29,8 +29,8 @@ class Rules(Protocol):
     """One shape for all games: what a module of `GAMES` offers.  States and moves are the game's
     own, frozen; both print in a notation that `State.parse` and `parse_move` read back.  Every
     state has `players`, colours in turn order, their `scores`, and `next`, the player who chooses
-    what happens next, as `state_document` says it (None: dice, everybody at once, who fires in Ice
-    Storm, or nobody any more).
+    what happens next, as `state_document` says it (None: dice, everybody at once, who fires,
+    or nobody any more).
     """
 
     @property
@@ -286,6 +286,10 @@ def _any_pieces(_rulings: Mapping[str, str], _setup: Setup) -> None:
     return
 
 
+def _as_it_is(setup: Setup, _rulings: Mapping[str, str]) -> Setup:
+    return setup
+
+
 def _as_written(move: str) -> str:
     return move
 
@@ -308,6 +312,8 @@ class GameFacts:
     """Before play: raises InputError where the pieces of a table do not suit the board, or what was
     ruled about them.
     """
+    as_played: Callable[[Setup, Mapping[str, str]], Setup] = _as_it_is
+    """A table with what rulings lay on it."""
     next_button: Callable[[Document], Mapping[str, Any] | None] = _no_next
     """What `hear` is told when somebody presses the button `next` in a game that is not over."""
     comparable: Callable[[str], str] = _as_written

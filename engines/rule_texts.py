@@ -37,7 +37,7 @@ def words(game: str) -> Mapping[str, str]:
 
 
 def explain(game: str, rests_on: str) -> tuple[Clause, ...]:
-    """The clauses that a verdict rests on (`Attack; rulings ice_storm.3 to ice_storm.5`), each with
+    """The clauses that a verdict rests on (`Attack; rulings GAME.3 to GAME.5`), each with
     its words.
 
     One that nobody has words for, as another version's log may cite, has empty ones.

@@ -7,7 +7,7 @@ what lies below the rules: its name, and `FACTS.table`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -38,7 +38,7 @@ def find_games() -> FoundGames:
     """Load every game that is installed.  One that cannot be loaded stops no other."""
     games: dict[str, Any] = {}
     broken: list[str] = []
-    for entry, package in _announced():
+    for entry, package in announced(GROUP, _in_the_folder):
         try:
             if entry.name in games:
                 raise ValueError("another game has this name")
@@ -47,28 +47,37 @@ def find_games() -> FoundGames:
                 raise ValueError(f"expected this name, got {game.NAME!r}")
             games[entry.name] = game
         except (Exception, SystemExit) as error:
-            why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            broken.append(told(entry.name, package, why))
+            broken.append(told("the game", entry.name, package, error))
     return FoundGames(games, tuple(broken))
 
 
-def told(name: str, package: str, why: str) -> str:
-    """That a game cannot be used, in one line."""
-    return printable(" ".join(f"the game {name!r} of {package} cannot be used: {why}".split()))
+def told(what: str, name: str, package: str, error: BaseException) -> str:
+    """That a part of a package cannot be used, in one line."""
+    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return printable(" ".join(f"{what} {name!r} of {package} cannot be used: {why}".split()))
 
 
-def _announced() -> Iterator[tuple[metadata.EntryPoint, str]]:
-    """Entry points with the name of their distribution, this project's first, each once."""
+def log_broken(what: str, name: str, package: str, error: BaseException) -> None:
+    """Log that line; without a handler it goes to stderr."""
+    logging.getLogger(OWN).warning("rinkside: %s", told(what, name, package, error))
+
+
+def announced(
+    group: str, own: Callable[[], Iterable[metadata.EntryPoint]]
+) -> Iterator[tuple[metadata.EntryPoint, str]]:
+    """Entry points of a group with the name of their distribution, this project's first, each once.
+
+    `own` are this project's where it announces none: it is run from a checkout that is not
+    installed, or was before there were any.
+    """
     entries = {
         (entry.dist.name if entry.dist else "", entry.name, entry.value): entry
-        for entry in metadata.entry_points(group=GROUP)
+        for entry in metadata.entry_points(group=group)
     }
-    own = {key for key in entries if key[0] == OWN}
-    if not own:  # run from a checkout that is not installed, or was before games were announced
-        yield from ((entry, OWN) for entry in _in_the_folder())
-    yield from (
-        (entries[key], key[0]) for key in sorted(entries, key=lambda key: (key not in own, *key))
-    )
+    if not any(package == OWN for package, _, _ in entries):
+        yield from ((entry, OWN) for entry in own())
+    keys = sorted(entries, key=lambda key: (key[0] != OWN, *key))
+    yield from ((entries[key], key[0]) for key in keys)
 
 
 def _in_the_folder() -> Iterator[metadata.EntryPoint]:

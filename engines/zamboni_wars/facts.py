@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from engines.board_marks import Mark, mark
@@ -12,6 +13,7 @@ from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
 from engines.zamboni_wars.board import USUAL
 from table.boards import Coasters
 from table.game_facts import BoardPrint, DefaultTable, PiecePrior, TableFacts
+from table.table_config import CoverDice, Setup
 
 PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
 
@@ -30,6 +32,12 @@ def _sound(code: str, _document: Document) -> Sound:
 def _on_board(document: Document) -> OnBoard:
     """The cover dice."""
     return OnBoard(dice=tuple(document.get("dice", ())))
+
+
+def _as_played(setup: Setup, rulings: Mapping[str, str]) -> Setup:
+    """`cover=on` lays cover dice, of the usual size where `table.json` tells of none."""
+    wanting = rulings.get("cover") == "on" and setup.cover_dice is None
+    return msgspec.structs.replace(setup, cover_dice=CoverDice()) if wanting else setup
 
 
 def _next_button(document: Document) -> Mapping[str, Any] | None:
@@ -71,5 +79,6 @@ FACTS = GameFacts(
         sound=_sound,
         on_board=_on_board,
     ),
+    as_played=_as_played,
     next_button=_next_button,
 )
