@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from engines.game import Game, GameFacts, Rules, check_game, facts, plain_facts
+from engines.game import Game, GameFacts, Rules, check_game, facts, package_of, plain_facts
 from table.games import found_games, log_broken
 
 __all__ = ["GAMES", "Game", "Rules", "facts_of"]
@@ -27,14 +27,10 @@ def _games() -> dict[str, Game]:
         try:
             check_game(game)
         except ValueError as error:
-            log_broken("the game", name, _package(game), error)
+            log_broken("the game", name, package_of(game), error)
         else:
             games[name] = game
     return games
-
-
-def _package(game: object) -> str:
-    return str(getattr(game, "__name__", type(game).__module__))
 
 
 if not TYPE_CHECKING:
