@@ -72,6 +72,13 @@ class Rules(Protocol):
     def state_document(self, state: Any) -> dict[str, Any]:
         """The state as plain data; `next`, `scores`, `turn`, `rulings`, `state` and `outcome` are
         among its keys in every game.
+
+        Others mean the same in every game that has them: `phase` (a word, as in
+        `Presentation.verbs`); `to_move`, `attacker`, `starter` (a player who acts where nobody
+        chooses); `leading` (a player); `end` (the part of the game just over, `{"winner": ...,
+        "points": ...}` or None); `points` and `rolls` (dice to show: pips, or pips by player);
+        `may_say` (what `hear` waits for: rows of `label`, `said`, and `anybody` or `aside` where
+        that is so); `comments` (what is said aloud now, or None).
         """
 
     def options(self, state: Any) -> tuple[Option, ...]:
@@ -207,6 +214,16 @@ class OnBoard:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """What pages say while everybody acts at once: to all ("All vote"), and to one of them
+    ("Vote").
+    """
+
+    all: str
+    one: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """A move that the host may put on record at a touch, in words."""
 
@@ -250,6 +267,8 @@ class Presentation:
     """
     declarations: Callable[[Document], tuple[Declaration, ...]] = _nothing_declared
     """What only people may have seen, for the host's page."""
+    together: Mapping[str, Together] = field(default_factory=dict)
+    """By the `phase` of a state in which everybody acts at once."""
     options_in_order: bool = False
     """Where several players are among a state's options, do they follow one another?"""
 

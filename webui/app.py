@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from flask import Flask
 
-from referee.presentation.shown_games import declarations, options_in_order, title
+from referee.presentation.shown_games import declarations, options_in_order, title, together
 from referee.sessions.events import SeatFreed, SeatTaken
 from referee.statistics.history import Stories
 from table.measured_text import shown_date, shown_mm, shown_time
@@ -126,6 +126,7 @@ def bare_app(hosts: Collection[str]) -> Flask:
         game=title,
         verb=shown_verb,
         in_order=options_in_order,
+        together=lambda view: together(view["game"], view["state"].get("phase")),
         declarations=lambda view: declarations(view["game"], view["state"]),
         kind=shown_verdict,
     )

@@ -14,6 +14,7 @@ from engines.game import (
     Printed,
     Statistics,
 )
+from engines.ice_boule.default_table import TABLE
 from engines.ice_boule.gap_summary import sentence
 from engines.ice_boule.measure import (
     Z95,
@@ -24,8 +25,7 @@ from engines.ice_boule.measure import (
 )
 from engines.ice_boule.statistics import throws
 from engines.verdict import CannotSee
-from table.boards import Open
-from table.game_facts import BoardPrint, DefaultTable, Measuring, TableFacts
+from table.game_facts import Measuring, TableFacts
 from table.observation import Observation
 
 
@@ -68,21 +68,6 @@ def _document(measured: Measurement | str) -> dict[str, Any]:
 def _difference_sigma_mm(measured: Measurement, i: int, j: int) -> float:
     return difference_sigma_mm(measured.gaps[i], measured.gaps[j], measured.target)
 
-
-WIDTH_MM, DEPTH_MM = 440.0, 360.0
-TABLE = DefaultTable(
-    board=lambda _: Open(
-        outline_mm=((0.0, 0.0), (WIDTH_MM, 0.0), (WIDTH_MM, DEPTH_MM), (0.0, DEPTH_MM))
-    ),
-    sizes=("medium",),
-    target=True,
-    sheet=BoardPrint(
-        "mat",
-        "Ice Boule: open ground",
-        "Ice Boule is thrown on this ground; what leaves the outline is out.",
-        f"play area {WIDTH_MM:g} x {DEPTH_MM:g} mm",
-    ),
-)
 
 FACTS = GameFacts(
     title="Ice Boule",

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, NamedPiece, OnBoard, Presentation, Sound, Statistics
+from engines.ice_storm.default_table import TABLE
 from engines.ice_storm.state import ANY_SIZE, SAME_SIZE
 from engines.ice_storm.statistics import hits, squares
 from engines.ice_storm.touches import check_setup
-from table.boards import Chessboard
 from table.errors import InputError
-from table.game_facts import BoardPrint, DefaultTable, TableFacts
+from table.game_facts import TableFacts
 from table.table_config import Setup
 
 
@@ -57,20 +57,6 @@ def check_pieces(rulings: Mapping[str, str], setup: Setup) -> None:
     )
     check_setup(setup.board, fitting)
 
-
-TABLE = DefaultTable(
-    board=lambda cell_mm: Chessboard(square_mm=cell_mm),
-    sizes=("medium",),
-    cell_mm=45.0,
-    cells_mm=(20.0, 100.0),
-    sheet=BoardPrint(
-        "chessboard",
-        "Ice Storm: chessboard",
-        "Ice Storm is thrown on this board. Its squares should be a little longer than a lying"
-        " piece.",
-        "8 x 8 squares of {mm} mm",
-    ),
-)
 
 FACTS = GameFacts(
     title="Ice Storm",

@@ -10,9 +10,8 @@ import numpy as np
 
 from engines.board_marks import Mark, mark
 from engines.game import Document, GameFacts, OnBoard, Presentation, Sound
-from engines.zamboni_wars.board import USUAL
-from table.boards import Coasters
-from table.game_facts import BoardPrint, DefaultTable, PiecePrior, TableFacts
+from engines.zamboni_wars.default_table import TABLE
+from table.game_facts import PiecePrior, TableFacts
 from table.table_config import CoverDice, Setup
 
 PIECES = PiecePrior(np.array([0.03, 0.96, 0.01]), 1)
@@ -45,24 +44,6 @@ def _next_button(document: Document) -> Mapping[str, Any] | None:
     sayings = (one["said"] for one in document.get("may_say", ()))
     return next((said for said in sayings if said.get("hold")), None)
 
-
-COASTER_MM = 101.6
-CELL_MM = 2 * COASTER_MM / 6
-COLOURS = USUAL.colours
-LAYOUT = (COLOURS["NW"], COLOURS["NE"]), (COLOURS["SW"], COLOURS["SE"])
-TABLE = DefaultTable(
-    board=lambda _: Coasters(cell_mm=CELL_MM, coaster_mm=COASTER_MM, layout=LAYOUT),
-    sizes=("small", "medium", "large"),
-    cell_mm=CELL_MM,
-    sheet=BoardPrint(
-        "coasters",
-        "Zamboni Wars: four coasters",
-        "Zamboni Wars is driven on this board: a space may be left only where an arrow leads out"
-        " of it.",
-        f"four coasters of {COASTER_MM:g} mm, spaces {CELL_MM:.2f} mm apart",
-        exits={str(space): tuple(sorted(ways)) for space, ways in USUAL.arrows.items()},
-    ),
-)
 
 FACTS = GameFacts(
     title="Zamboni Wars",

@@ -85,10 +85,12 @@ class SettingUp:
 
 def playable(setup: Setup) -> dict[str, str]:
     """Why each game cannot be played on this table, by its name; empty for those that can, which
-    come first.
+    come first, before all others the one that the table was made for.
     """
     reasons = {name: _why_not(game, setup) for name, game in GAMES.items()}
-    return dict(sorted(reasons.items(), key=lambda named: named[1] != ""))
+    return dict(
+        sorted(reasons.items(), key=lambda named: (named[1] != "", named[0] != setup.game.name))
+    )
 
 
 def options(game: str) -> tuple[Ruling, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engines import facts_of
-from engines.game import Declaration, NamedPiece, OnBoard, Rules, facts
+from engines.game import Declaration, NamedPiece, OnBoard, Rules, Together, facts
 
 __all__ = [
     "NamedPiece",
@@ -15,6 +15,7 @@ __all__ = [
     "options_in_order",
     "said_by_next",
     "title",
+    "together",
     "verb",
 ]
 
@@ -33,6 +34,11 @@ def verb(game: str, phase: str | None) -> str:
     are to move.
     """
     return (BEGINS | dict(facts_of(game).presentation.verbs)).get(phase or "", MOVES)
+
+
+def together(game: str, phase: str | None) -> Together | None:
+    """What is said where everybody acts at once; None in other phases."""
+    return facts_of(game).presentation.together.get(phase or "")
 
 
 def on_board(game: str, state: Mapping[str, Any]) -> OnBoard:

@@ -86,7 +86,7 @@ def test_the_same_seed_plays_the_same_game(game):
 
 
 def test_a_game_that_nobody_plays_here_is_refused():
-    with pytest.raises(InputError, match="demo: game: expected icebreaker"):
+    with pytest.raises(InputError, match="demo: game: expected ice_storm"):
         game_table("halma", 1)
 
 
