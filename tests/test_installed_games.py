@@ -33,7 +33,7 @@ from simulation.players.ice_boule_table import demo_setup
 from table.boards import Chessboard, Hex
 from table.errors import InputError
 from table.games import find_games, found_games, table_facts
-from table.table_config import table_document
+from table.table_config import load_table, table_document
 from webui import create_app
 
 HERE = Path(__file__).parent
@@ -93,6 +93,33 @@ def test_the_command_line_knows_a_game_that_is_installed(site: Path) -> None:
     assert "wins, loses" in told.stdout
     assert told.stderr == ""
     assert "heap" in rinkside(site, "demo", "--help").stdout
+
+
+def test_its_board_is_printed_and_becomes_a_table(site: Path, tmp_path: Path) -> None:
+    told = rinkside(site, "print", "heap", "--out", str(tmp_path / "heap.pdf"), "--json")
+    assert told.returncode == 0, told.stderr
+    (tmp_path / "board.json").write_text(told.stdout)
+    lens = ("--lens", "camera-module-3", "--size", "2304x1296")
+    names = {}
+    for game in ("heap", ""):
+        out = tmp_path / f"table{game}.json"
+        wanted = ("--game", game) if game else ()
+        told = rinkside(
+            site,
+            *("calibrate", "printed", str(tmp_path / "board.json"), *lens, *wanted),
+            *("--out", str(out)),
+        )
+        assert told.returncode == 0, told.stderr
+        names[game] = (load_table(out).game.name, load_table(out).game.sizes)
+    assert names == {"heap": ("heap", ("small",)), "": ("ice_storm", ("medium",))}
+    told = rinkside(
+        site,
+        *("calibrate", "printed", str(tmp_path / "board.json"), *lens, "--game", "icefloe"),
+        *("--out", str(tmp_path / "no.json")),
+    )
+    assert told.returncode == 2
+    expected = "--game: expected one for this board (ice_storm, heap), got 'icefloe'"
+    assert told.stderr == f"rinkside: {expected}\n"
 
 
 def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(site: Path) -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
@@ -28,7 +28,7 @@ from table.boards import WORDS, Board
 from table.errors import InputError
 from table.files import MOST_TEXT_BYTES, check_output, read_bytes, read_json, write_whole
 from table.game_facts import DefaultTable
-from table.games import played_on, titles_with_target
+from table.games import all_table_facts, played_on, titles_with_target
 from table.measured_text import Z_95, fine_margin
 from table.observation import Camera
 from table.solids import Array
@@ -55,6 +55,15 @@ HIGH_MM = 30.0
 Options = Callable[..., Any]
 
 
+class Wanted(NamedTuple):
+    """What is to be played on the table, as the options of `_game_options` say it."""
+
+    colours: str
+    target: str
+    sizes: str | None = None
+    game: str | None = None
+
+
 def _game_options(command: Options) -> Options:
     for option in (
         click.option(
@@ -72,29 +81,40 @@ def _game_options(command: Options) -> Options:
             show_default=True,
             help="The players' colours, in turn order.",
         ),
+        click.option(
+            "--game", help="The game that is played; the usual one on such a board without it."
+        ),
     ):
         command = option(command)
     return command
 
 
-def _game(board: Board, colours: str, target: str, sizes: str | None) -> Game:
+def _game(board: Board, wanted: Wanted) -> Game:
     """What is played on a board, with its usual pieces; raises InputError where no game is."""
-    name, usual = _played_on(str(board.__struct_config__.tag))
+    name, usual = _played_on(str(board.__struct_config__.tag), wanted.game)
     return Game(
         name=name,
-        colours=tuple(colours.split(",")),
-        sizes=tuple(sizes.split(",")) if sizes else usual.sizes,
+        colours=tuple(wanted.colours.split(",")),
+        sizes=tuple(wanted.sizes.split(",")) if wanted.sizes else usual.sizes,
         pieces=usual.pieces,
-        target=target if usual.target else None,
+        target=wanted.target if usual.target else None,
         counters=usual.counters,
     )
 
 
-def _played_on(kind: str) -> tuple[str, DefaultTable]:
-    played = played_on(kind)
-    if played is None:
-        raise InputError(f"--board: expected one that an installed game is played on, got {kind!r}")
-    return played
+def _played_on(kind: str, game: str | None) -> tuple[str, DefaultTable]:
+    """The game that is named, or the usual one on a kind of board, and its table."""
+    if game is None:
+        played = played_on(kind)
+        if played is None:
+            raise InputError(f"--board: expected one that a game is played on, got {kind!r}")
+        return played
+    tables = {name: facts.default for name, facts in all_table_facts().items()}
+    usual = tables.get(game)
+    if usual is None or usual.kind != kind:
+        fitting = ", ".join(name for name, one in tables.items() if one and one.kind == kind)
+        raise InputError(f"--game: expected one for this board ({fitting}), got {game!r}")
+    return game, usual
 
 
 @click.command()
@@ -175,7 +195,8 @@ def table(
         )
     folder: Path | None = words["folder"]
     check_output(out, Path(lens_said), *(folder.iterdir() if folder and folder.is_dir() else ()))
-    board = _board(words["kind"], words["cell_mm"])
+    wanted = Wanted(words["colours"], words["target"], words["sizes"], words["game"])
+    board = _board(words["kind"], words["cell_mm"], words["game"])
     corners = _corners_px(words["corners_px"]) if words["corners_px"] else None
     if corners is not None and words["panel"]:
         raise InputError("--corners-px: expected this or --panel, which asks for the corners")
@@ -199,7 +220,7 @@ def table(
             "camera": camera,
             "fiducials": placed.fiducials,
             "board": placed.board,
-            "game": _game(placed.board, words["colours"], words["target"], words["sizes"]),
+            "game": _game(placed.board, wanted),
         }
         setup = parse_table(msgspec.to_builtins(document), out.name)
         kept = keep_last(out)
@@ -284,11 +305,11 @@ def _told(placed: Placed, photographs: int, kind: str, card_mm: float) -> list[s
     return told
 
 
-def _board(kind: str, cell_mm: float | None) -> Board | None:
+def _board(kind: str, cell_mm: float | None, game: str | None) -> Board | None:
     """The board of a kind, with cells as measured; None for open ground."""
     if kind not in KINDS:
         raise InputError(f"--board: expected {', '.join(KINDS)}, got {kind!r}")
-    _, usual = _played_on(kind)
+    _, usual = _played_on(kind, game)
     if kind in CELLS:
         least, most = CELLS[kind]
         if cell_mm is None or not least <= cell_mm <= most:
@@ -335,9 +356,7 @@ def _written(out: Path, kept: Path | None) -> str:
     required=True,
     help="The file to write; what was there is kept as OUT.bak.",
 )
-def frame(
-    photo: Path, draft_path: Path, colours: str, target: str, sizes: str | None, out: Path
-) -> None:
+def frame(photo: Path, draft_path: Path, out: Path, **wanted: Any) -> None:
     """Estimate the lens from PHOTO alone, which shows the fiducials of a table: a first table.json
     without a calibrated lens.
     """
@@ -350,7 +369,7 @@ def frame(
         (0.0, 0.0, 1.0),
     )
     unknown = Lens(width=width, height=height, matrix=matrix, distortion=(0.0,) * 5)
-    draft = read_draft(draft_path, unknown, (colours, target, sizes))
+    draft = read_draft(draft_path, unknown, Wanted(**wanted))
     try:
         first = first_lens(image, draft.fiducials, draft.board)
     except InputError as error:
@@ -365,9 +384,7 @@ def frame(
     say(_written(out, kept))
 
 
-def read_draft(
-    path: Path, lens: Lens, words: tuple[str, str, str | None], scale: float = 1.0
-) -> Setup:
+def read_draft(path: Path, lens: Lens, wanted: Wanted, scale: float = 1.0) -> Setup:
     """The table of a file that may lack camera and game, with this lens, and all that is printed so
     much longer than it says.
     """
@@ -390,7 +407,7 @@ def read_draft(
     any_game = Game(name="any", colours=("red",), sizes=("medium",))
     board = parse_table(document | {"game": msgspec.to_builtins(any_game)}, path.name).board
     return _scaled(
-        parse_table(document | {"game": msgspec.to_builtins(_game(board, *words))}, path.name),
+        parse_table(document | {"game": msgspec.to_builtins(_game(board, wanted))}, path.name),
         scale,
     )
 
@@ -441,14 +458,7 @@ def _scaled(setup: Setup, scale: float) -> Setup:
     help="The file to write; what was there is kept as OUT.bak.",
 )
 def printed(
-    board_path: Path,
-    lens_said: str,
-    size: str | None,
-    bar_mm: float,
-    colours: str,
-    target: str,
-    sizes: str | None,
-    out: Path,
+    board_path: Path, lens_said: str, size: str | None, bar_mm: float, out: Path, **wanted: Any
 ) -> None:
     """Make a table.json of a board that was printed with its fiducials; BOARD.json is what rinkside
     print --json printed.
@@ -459,9 +469,7 @@ def printed(
             " at 100 % (actual size)"
         )
     check_output(out, board_path, Path(lens_said))
-    setup = read_draft(
-        board_path, lens_for(lens_said, size), (colours, target, sizes), bar_mm / BAR_MM
-    )
+    setup = read_draft(board_path, lens_for(lens_said, size), Wanted(**wanted), bar_mm / BAR_MM)
     kept = keep_last(out)
     save_table(setup, out)
     if bar_mm != BAR_MM:
