@@ -26,7 +26,7 @@ def _games() -> dict[str, Game]:
     for name, game in found_games().games.items():
         try:
             check_game(game)
-        except ValueError as error:
+        except Exception as error:
             log_broken("the game", name, package_of(game), error)
         else:
             games[name] = game

@@ -99,7 +99,8 @@ def found_games() -> FoundGames:
 def table_facts(game: str) -> TableFacts:
     """What the game of a name says of its table; of one that is not installed, nothing."""
     facts = getattr(found_games().games.get(game), "FACTS", None)
-    return NO_TABLE_FACTS if facts is None else facts.table
+    told = getattr(facts, "table", None)
+    return told if isinstance(told, TableFacts) else NO_TABLE_FACTS
 
 
 def all_table_facts() -> dict[str, TableFacts]:
@@ -123,12 +124,12 @@ def usual_game() -> str:
 
 def titles_with_target() -> str:
     """Games that are played around a target, by their titles, in words."""
-    named = (
-        game.FACTS.title
-        for name, game in found_games().games.items()
-        if (default := table_facts(name).default) and default.target
-    )
-    return ", ".join(named)
+    tables = {name: facts.default for name, facts in all_table_facts().items()}
+    return ", ".join(_title(name) for name, one in tables.items() if one and one.target)
+
+
+def _title(game: str) -> str:
+    return str(found_games().games[game].FACTS.title)
 
 
 def measuring() -> tuple[str, Measuring]:
@@ -136,8 +137,7 @@ def measuring() -> tuple[str, Measuring]:
 
     Raises InputError where none of those that are installed does.
     """
-    for game in found_games().games.values():
-        facts = getattr(game, "FACTS", None)
-        if facts is not None and facts.table.measuring is not None:
-            return facts.title, facts.table.measuring
+    for name, facts in all_table_facts().items():
+        if facts.measuring is not None:
+            return _title(name), facts.measuring
     raise InputError("expected a game that measures from a target, none is installed")

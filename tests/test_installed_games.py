@@ -133,8 +133,14 @@ def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(
         "globals().update({k: v for k, v in vars(heap_game).items() if k[0] != '_'})\n"
         "NAME, FACTS = 'future', replace(heap_game.FACTS, interface=99)\n"
     )
+    (package / "facts.py").write_text(
+        "import heap_game\n"
+        "globals().update({k: v for k, v in vars(heap_game).items() if k[0] != '_'})\n"
+        "NAME, FACTS = 'garbled', 7\n"
+    )
     broken = {name: value for name, (value, _) in BROKEN.items()}
     whole = {"empty": "broken_heaps.empty", "future": "broken_heaps.future"}
+    whole["garbled"] = "broken_heaps.facts"
     announce(site, "broken_heaps", broken | whole | {"icefloe": "heap_game"})
     told = rinkside(site, "rules", "heap")
     assert told.returncode == 0, told.stderr
@@ -142,6 +148,7 @@ def test_games_that_cannot_be_loaded_are_named_in_a_line_each_and_stop_no_other(
     expected = {name: why for name, (_, why) in BROKEN.items()} | {
         "icefloe": "another game has this name",
         "empty": "expected what a game offers, it has no RULINGS",
+        "garbled": "AttributeError: 'int' object has no attribute 'interface'",
         "future": "it is made for interface 99 of games, this one is 1",
     }
     assert len(lines) == len(expected)
