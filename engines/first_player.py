@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType, SimpleNamespace
-from typing import Annotated, Any, Literal, get_args
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import msgspec
 
-from engines import Game
+from engines import facts_of
 from engines.announcements import read_heard
 from engines.board_marks import Mark, Option
 from engines.errors import InvalidNotation, Violation
+from engines.game import Game, GameFacts, Printed, facts
 from engines.house_rules import Ruling
 from engines.move_notation import Notation, parse_colour
 from engines.state_notation import NONE, read_line, read_state, write_line
@@ -28,51 +29,14 @@ from table.errors import InputError
 from table.listing import listed
 from table.observation import Observation
 
-How = Literal["hand", "lot", "roll"]
-"""By hand: people say who begins, the first named where they do not.  By lot: the referee draws.
-Rolled: `RolledFirst`.
-"""
-ALL_WAYS: tuple[How, ...] = get_args(How)
 NULL = 0
 """The empty face of a piecepack's die, whose other faces are 1 (the ace) to 5."""
 SIX = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """What the rules of a game say: `usual` is how they have it decided, and `cites` the section.
-
-    `ways` are all that may be chosen, and `rests_on_it` those that the section allows.
-    """
-
-    usual: How = "hand"
-    cites: str = ""
-    ways: tuple[How, ...] = ALL_WAYS
-    rests_on_it: tuple[How, ...] = ()
-    has_null: bool = False
-    """May the dice of the game show nothing?"""
-
-    def rests_on(self, how: How) -> str:
-        """The section that decides where it is done in this way; empty where none does, and people
-        chose it.
-        """
-        return self.cites if how in self.rests_on_it else ""
-
-
-PRINTED: Mapping[str, Printed] = MappingProxyType(
-    {
-        "ice_boule": Printed("lot", "Setup", rests_on_it=("lot", "roll")),
-        "icefloe": Printed("roll", "Roll The Die", rests_on_it=("roll",), has_null=True),
-        "icebreaker": Printed("hand", "Rules", ways=("hand",), rests_on_it=("hand",)),
-    }
-)
-"""By the name of the game; the others leave it open."""
-OPEN = Printed()
-
-
 def printed(game: str) -> Printed:
     """What the rules of a game say of who begins."""
-    return PRINTED.get(game, OPEN)
+    return facts_of(game).first_player
 
 
 def turn_order(players: Sequence[str], first: str) -> tuple[str, ...]:
@@ -245,6 +209,10 @@ class RolledFirst:
         return self.game.RULINGS
 
     @property
+    def FACTS(self) -> GameFacts:  # noqa: N802
+        return facts(self.game)
+
+    @property
     def State(self) -> Any:  # noqa: N802
         return SimpleNamespace(parse=self._parse_state)
 
@@ -290,7 +258,7 @@ class RolledFirst:
         yield from map(BeginWith, state.players)
 
     def violation(self, state: Any, move: Any) -> Violation | None:
-        rule = printed(self.game.NAME)
+        rule = facts(self.game).first_player
         clause = rule.rests_on("roll")
         if not isinstance(state, Rolling):
             if not isinstance(move, BeginMove):
@@ -337,7 +305,7 @@ class RolledFirst:
             return self.game.state_document(state)
         document = self.game.state_document(self.begun(state, ""))
         nobody = dict.fromkeys(("next", "attacker", "starter", "leading"))
-        has_null = printed(self.game.NAME).has_null
+        has_null = facts(self.game).first_player.has_null
         return (
             document
             | {key: value for key, value in nobody.items() if key in document}
@@ -376,7 +344,7 @@ class RolledFirst:
         return Waiting(
             code="begins.roll",
             said=turn(state),
-            rests_on=printed(self.game.NAME).rests_on("roll"),
+            rests_on=facts(self.game).first_player.rests_on("roll"),
             player=state.due[0],
         )
 
@@ -386,7 +354,7 @@ class RolledFirst:
         """
         if not isinstance(state, Rolling):
             return self.game.hear(state, said, in_doubt)
-        rests_on = printed(self.game.NAME).rests_on("roll")
+        rests_on = facts(self.game).first_player.rests_on("roll")
         if "die" not in said:
             self.game.hear(
                 self.begun(state, ""), said, in_doubt

@@ -97,15 +97,15 @@ class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Flat round counters, Icebreaker's icebergs."""
+    """Flat round counters."""
 
     colour: str
     diameter_mm: Annotated[float, msgspec.Meta(ge=3, le=100)]
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may lie on this table: the players' colours, the sizes in play, the target's colour in
-    Ice Boule.
+    """What may lie on this table: the players' colours, the sizes in play, the target's
+    colour in games that have one.
     """
 
     name: Word
@@ -143,9 +143,8 @@ class DiceCorner(
 class CoverDice(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Six-sided dice that lie on the board as cover in Zamboni Wars, whatever is on their faces:
-    the edge of each.
-    """
+    """Six-sided dice that lie on the board as cover, whatever is on their faces: the edge of
+    each."""
 
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
 

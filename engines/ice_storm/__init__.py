@@ -4,6 +4,7 @@ rulings ice_storm.1 to .11.
 
 from engines.ice_storm.alternatives import alternatives
 from engines.ice_storm.board_marks import options, trace
+from engines.ice_storm.facts import FACTS
 from engines.ice_storm.judge import hear, judge
 from engines.ice_storm.rules import (
     RULINGS,
@@ -27,6 +28,7 @@ from engines.verdict import nothing_measured as measurement
 NAME = "ice_storm"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",

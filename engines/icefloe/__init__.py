@@ -5,6 +5,7 @@ icefloe.1 to .8.
 from engines.icefloe.alternatives import alternatives
 from engines.icefloe.announcements import hear
 from engines.icefloe.board_marks import options, trace
+from engines.icefloe.facts import FACTS
 from engines.icefloe.judge import judge
 from engines.icefloe.rules import (
     RULINGS,
@@ -25,6 +26,7 @@ from engines.verdict import nothing_measured as measurement
 NAME = "icefloe"
 
 __all__ = [
+    "FACTS",
     "NAME",
     "RULINGS",
     "State",

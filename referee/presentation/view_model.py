@@ -6,7 +6,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      "seq": 17,                           # last record: pass it on as `after`
      "at_ms": 12000,                      # camera's clock at that record
      "started_utc": "2026-11-21T14:00:00+00:00",
-     "game": "ice_boule", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
+     "game": "pegs", "game_number": 1, "players": ["blue", "yellow"], "rulings": {},
      "names": {"blue": "Anna"},           # people's, by colour, where they were told
      "camera": "simulated:...", "simulated": True,
      "phase": "playing",                  # playing | asking | paused | over (this game) | ended
@@ -39,8 +39,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
                   "points_mm": [[x, y, z], [x, y, z]]}],   # nearest points: on the piece, on the
                   target
      "question": None or
-                 {"seq": 9, "at_ms": 8250, "code": "boule.too_close", "player": "red", "said":
-                 "...", "rests_on": "ruling ice_boule.2",
+                 {"seq": 9, "at_ms": 8250, "code": "pegs.too_close", "player": "red", "said":
+                 "...", "rests_on": "ruling pegs.2",
                   "choices": [{"label": "red is nearer", "moves": ["..."]}], "evidence": {...},
                   "frame": 9 or None},
      "verdicts": [                        # newest first, at most VERDICTS_SHOWN
@@ -51,7 +51,7 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
           "verdict": "accepted",          # accepted | refused | cannot_see | out_of_sync | waiting
           | noted | ambiguous (asked) | table |
                                           # by hand (people's)
-          "code": "boule.throw", "player": "red", "said": "...", "rests_on": "...", "moves":
+          "code": "pegs.throw", "player": "red", "said": "...", "rests_on": "...", "moves":
           ["..."],
           "clauses": [{"name": "Play", "said": "..."}],     # what it rests on, in our own words
           "call": "Red leads.", "sound": "turn",            # what a caller says and plays, see
@@ -243,7 +243,9 @@ def _verdicts(game: str, records: Sequence[Record]) -> list[dict[str, Any]]:
         if (line := verdict_of(record.event)) is None:
             continue
         frame = record.seq if record.frame else None
+        state = getattr(record.event, "state", {})
         line |= {
+            "sound": sound(game, line["verdict"], line["code"], state),
             "clauses": _clauses(game, line["rests_on"]),
             "frame": frame,
             "overturned_by": overturned_by.get(record.seq),
@@ -353,5 +355,4 @@ def verdict_of(event: Event) -> dict[str, Any] | None:
     return line | {
         "said": event.said,
         "call": "" if line["verdict"] == "waiting" else call(line["kind"], event.said),
-        "sound": sound(line["verdict"], line["code"], getattr(event, "state", {})),
     }

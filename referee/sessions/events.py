@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from engines.first_player import How
+from engines.game import How
 from referee.sessions.misreadings import Misread
 from table.errors import InputError
 from table.files import convert, parse_json, shown

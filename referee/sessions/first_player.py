@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from random import SystemRandom
 from typing import NamedTuple
 
-from engines.first_player import How, printed
+from engines.first_player import printed
+from engines.game import How
 from table.errors import InputError
 from table.listing import listed
 

@@ -13,7 +13,8 @@ from typing import Any, assert_never
 import msgspec
 
 from engines import Game
-from engines.first_player import How, RolledFirst, Rolling, decides_first, turn_order
+from engines.first_player import RolledFirst, Rolling, decides_first, turn_order
+from engines.game import How
 from referee.sessions.events import (
     Answered,
     Appealed,

@@ -28,12 +28,11 @@ PLAYERS = {
 MOVES, TRIES = 150, 4
 ROOMS = Path(engines.__file__).parents[1]
 SPEAKING = [
-    *sorted(ROOMS.glob("engines/*/*.py")),
+    *(path for path in sorted(ROOMS.glob("engines/*/*.py")) if path.stem != "default_table"),
     ROOMS / "calibration" / "wizard.py",
     ROOMS / "calibration" / "lens" / "capture.py",
     *sorted(ROOMS.glob("referee/live/*.py")),
     ROOMS / "referee" / "sessions" / "session.py",
-    ROOMS / "referee" / "presentation" / "gap_summary.py",
     ROOMS / "referee" / "presentation" / "announcements.py",
     *(
         path
