@@ -66,6 +66,12 @@ class Rules(Protocol):
         several.
         """
 
+    def resign(self, state: Any, player: str) -> Any:
+        """The state without a player who gave the game up, while at least two others have not:
+        turns and votes pass over that one, and what is theirs stays where it is.  Raises InputError
+        where it cannot be now.
+        """
+
     def outcome(self, state: Any) -> Any:
         """None while the game runs, then something that prints as a sentence."""
 

@@ -34,6 +34,7 @@ from engines.ice_storm.place import Piece, Place
 from engines.ice_storm.state import RULINGS, LastThrow, State, fresh
 from engines.ice_storm.touches import check_board
 from engines.legal_moves import Legal
+from engines.resigned import in_order
 from table.boards import Board
 from table.messages import NOTHING, Message, any_of, msg, phrase, phrases, sentences
 
@@ -152,7 +153,7 @@ def play(state: State, move: Move) -> State:
             return _settle_changes(state, move.player, move.changes)
         case Low():
             return (
-                _void_last(state, state.last)
+                _passed_over(_void_last(state, state.last))
                 if _is_last(state, move)
                 else replace(state, void=True)
             )
@@ -173,6 +174,15 @@ def play(state: State, move: Move) -> State:
             return replace(state, pieces=tuple(pieces))
         case _:
             assert_never(move)
+
+
+def resign(state: State, player: str) -> State:
+    """The state without a player who gave the game up, while others play on."""
+    void, last = state.void and state.next != player, state.last
+    after = replace(state, resigned=in_order(state.players, (*state.resigned, player)), void=void)
+    return _passed_over(
+        replace(after, last=None if last is None or last.player == player else last)
+    )
 
 
 def violation(state: State, move: Move) -> Violation | None:
@@ -211,10 +221,12 @@ def outcome(state: State) -> Outcome | None:
     """
     if not state.over:
         return None
-    best = max(state.scores)
-    winners = tuple(
-        player for player, score in zip(state.players, state.scores, strict=True) if score == best
-    )
+    score = {
+        player: points
+        for player, points in zip(state.players, state.scores, strict=True)
+        if player not in state.resigned
+    }
+    winners = tuple(player for player, points in score.items() if points == max(score.values()))
     return Outcome(winners, state.players, state.scores)
 
 
@@ -250,7 +262,8 @@ def turn(state: State) -> Message:
         fires = msg("{player} fires next, or passes.", player=attacker)
     else:
         fires = msg("{player} fires next.", player=attacker)
-    unable = NOTHING if attacker == state.turn else msg("{player} has no shot.", player=state.turn)
+    able = state.turn in (attacker, *state.resigned)
+    unable = NOTHING if able else msg("{player} has no shot.", player=state.turn)
     return sentences(unable, fires)
 
 
@@ -259,7 +272,7 @@ def _next_round(state: State) -> State:
     nought = (0,) * len(state.players)
     return replace(
         state,
-        round=state.round + 1,
+        round=state.next_round or state.round,
         totals=state.scores,
         stacks=nought,
         thrown=0,
@@ -279,7 +292,14 @@ def _throw(state: State, move: Throw) -> State:
     after = replace(
         after, thrown=state.thrown + 1, last=LastThrow(move.player, state.pieces, state.stacks)
     )
-    return replace(after, turn=after.starter) if after.all_thrown else after
+    return _passed_over(after)
+
+
+def _passed_over(state: State) -> State:
+    """The throws of who resigned are wasted; when all are thrown, players fire."""
+    while not state.all_thrown and state.next in state.resigned:
+        state = replace(state, thrown=state.thrown + 1)
+    return replace(state, turn=state.starter) if state.all_thrown and state.turn is None else state
 
 
 def _settle_changes(state: State, thrower: str, changes: Sequence[Change]) -> State:
@@ -304,6 +324,8 @@ def _void_last(state: State, last: LastThrow | None) -> State:
     assert last is not None, "there is one to be made void"
     thrown = f"{last.player}{state.thrown_by(last.player)}"
     before = replace(state, thrown=state.thrown - 1, turn=None, last=None)
+    while before.next != last.player:  # throws of who resigned, which count as made, came after it
+        before = replace(before, thrown=before.thrown - 1)
     if state.undoes_low:
         return replace(before, pieces=last.pieces, stacks=last.stacks)
     return replace(before, pieces=tuple(piece for piece in state.pieces if piece.name != thrown))

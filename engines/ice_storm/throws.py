@@ -510,6 +510,7 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
             msg("Is the new piece {player} or {player2}?", player=player, player2=colour),
             msg("It is {player}'s throw.", player=player),
         )
+        choices += _thrown_after(look, piece, player)
         choices.append(Choice(msg("It is {player}: take it back", player=colour), ()))
         return Ambiguous(
             code="storm.colour",
@@ -545,6 +546,32 @@ def _stranger(look: Look, piece: SeenPiece, player: str) -> Verdict:
         (str(throw),),
         _evidence(look, piece) | {"may_be": {text: str(throw) for text, throw in read}},
     )
+
+
+def _thrown_after(look: Look, piece: SeenPiece, player: str) -> list[Choice]:
+    """That the player's throw went off the board, where nobody saw it, and the next one threw this
+    piece: both throws in one answer.
+    """
+    off = Throw(player, None)
+    if look.gone or look.places or violation(look.state, off):
+        return []
+    after = play(look.state, off)
+    if after.next != piece.colour:
+        return []
+    read = readings_of(Look(after, look.now, look.before, look.board), piece.colour, piece)
+    both = [(text, throw) for text, throw in read if violation(after, throw) is None]
+    return [
+        Choice(
+            msg(
+                "It is {player}: {player2}'s throw is off the board; {text}",
+                player=piece.colour,
+                player2=player,
+                text=text,
+            ),
+            (str(off), str(throw)),
+        )
+        for text, throw in both
+    ]
 
 
 def _nothing_new(look: Look, player: str) -> Verdict:

@@ -20,6 +20,7 @@ from engines.zamboni_wars.rules import (
     parse_move,
     play,
     reachable,
+    resign,
     start,
     violation,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "parse_move",
     "play",
     "reachable",
+    "resign",
     "secret_voter",
     "set_up",
     "start",

@@ -102,7 +102,7 @@ def all_the_same(
     None where a game does not begin from a set-up, has begun, or could not go on from this table.
     """
     if (
-        ledger.standing
+        ledger.begun
         or not isinstance(verdict, Waiting)
         or not verdict.differences
         or verdict.asks is not None
@@ -213,7 +213,7 @@ def _likely(found: Sequence[Explained]) -> list[Explained]:
 def _label(ledger: Ledger, one: Explained, seen: Observation, setup: Setup) -> str:
     """What the table is then, and which pieces are read wrongly."""
     changes = "; ".join(_changes(one.misread, seen, setup))
-    if one.moves and ledger.standing:
+    if one.moves and ledger.begun:
         first = one.verdict.said.partition(". ")[0].rstrip(".")
         return f"Misread: {changes}. {first}."
     return (

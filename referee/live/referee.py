@@ -45,6 +45,7 @@ from referee.sessions.verdict_events import (
     document,
     fact_of,
     noticed,
+    on_this_table,
     recorded_already,
     told,
     with_misread,
@@ -486,6 +487,7 @@ class Referee:
         """
         table, jpeg = verdict.table or (found.table if found else settled), kept_jpeg(frame)
         event = fact_of(verdict, document(table, ledger))
+        event = on_this_table(event, ledger) if isinstance(event, Asked) else event
         misread = found.misread if found else self._as_said.there
         if isinstance(event, Ruled | Asked) and (misread or near or self._as_said.told):
             event = with_misread(event, misread, near.misread if near else None)
@@ -568,10 +570,8 @@ class Referee:
             self._ruled_on.keep(record.seq, settled)
             self._said_at = self._judged_at = record.seq
         if (
-            isinstance(self._setup, Setup)
-            and (near := nearest(ledger, verdict, settled, self._before(ledger), self._setup))
-            is not None
-        ):
+            near := nearest(ledger, verdict, settled, self._before(ledger), self._setup)
+        ) is not None:
             self._put(near.question, frame, settled, ledger, near)
         else:
             self._unexplained = verdict
@@ -581,7 +581,7 @@ class Referee:
         once.
         """
         verdict, self._unexplained, ledger = self._unexplained, None, self._session.ledger
-        if verdict is None or ledger.question is not None or not isinstance(self._setup, Setup):
+        if verdict is None or ledger.question is not None:
             return
         if (asked := all_the_same(ledger, verdict, settled, self._setup)) is not None:
             self._put(asked.question, frame, settled, ledger, asked)

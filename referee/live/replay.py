@@ -112,11 +112,8 @@ class _Again:
         assert isinstance(started, SessionStarted | Reopened)
         self.read_by(started.table, record)
         self._empty = self._frame(record)
-        set_up = (
-            self._ruled_on.before(ledger)
-            if ledger.standing and not ledger.standing[-1].moves
-            else None
-        )
+        moved = any(entry.moves and not entry.decides_first for entry in ledger.standing)
+        set_up = None if moved else self._ruled_on.before(ledger)
         self._ruled_on = RuledOn()
         if set_up is not None:
             self._ruled_on.keep(ledger.standing[-1].seq, set_up)

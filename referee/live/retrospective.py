@@ -37,6 +37,7 @@ from referee.sessions.events import (
     Ruled,
     Undone,
 )
+from referee.sessions.first_player import hear
 from referee.sessions.judged_tables import RuledOn
 from referee.sessions.state import Ledger, followed_by
 from referee.sessions.verdict_events import document, fact_of
@@ -107,7 +108,7 @@ class _Story:
 
     def heard(self, said: Mapping[str, Any]) -> _Story:
         """And this was said, if it is of use now."""
-        event = fact_of(self.ledger.engine.hear(self.ledger.state, said, self.ledger.in_doubt))
+        event = fact_of(hear(self.ledger, said))
         return self.with_fact(Fact(event)) if event is not None and _counts(event) else self
 
     def seen(self, table: _Undecided, now: Observation, board: Board) -> list[_Story]:

@@ -18,6 +18,8 @@ Every key is always there; lengths in mm, `sigma_mm` is one standard deviation::
      a tied or void one
      "outcome": None,                     # a sentence when the game is over
      "resigned": ["red"],                 # who gave this game up
+     "may_begin": ["blue"],               # who people may still say begins (`{"begins": "blue"}`),
+     before anything has happened
      "hidden": {"red": 15},               # votes that are not revealed yet: the record that cast
      each, by player
      "appeals": [{"seq": 15, "at_ms": 9000, "appeals": 14, "player": "blue", "reason": "it touches",
@@ -108,6 +110,12 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
     # Games whose messages are data have them as such in `shown_state`.
     shown = getattr(ledger.engine, "shown_state", ledger.engine.state_document)
     state: dict[str, Any] = shown(ledger.state)
+    if "may_say" in state:
+        state["may_say"] = [
+            one
+            for one in state["may_say"]
+            if ledger.has_sizes(filter(None, [one["said"].get("size")]))
+        ]
     outcome = ledger.outcome
     last = records[-1]
     observation = (
@@ -135,6 +143,7 @@ def view(ledger: Ledger, records: Sequence[Record], seen: Record | None) -> dict
         "ends": list(ledger.ends),
         "outcome": outcome,
         "resigned": list(ledger.resigned),
+        "may_begin": list(ledger.may_begin),
         "hidden": hidden_votes(ledger),
         "appeals": [_appeal(record) for record in ledger.appeals],
         "earlier_games": _earlier_games(ledger),

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from itertools import islice
 
+from engines.first_player import BeginWith, begins
+from engines.verdict import Choice as Offered
 from referee.sessions.events import Choice, Corrected, Noted, Record, Ruled
 from referee.sessions.state import Ledger, may_follow, state_before
 from table.messages import as_message, msg
@@ -25,7 +27,9 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
         return ()
     ruled: tuple[str, ...] = getattr(event, "moves", ())
     stood = next((entry.moves for entry in ledger.standing if entry.seq == seq), ())
-    near = ledger.engine.alternatives(state_before(ledger, seq), stood or ruled)
+    near = _others(ledger, stood or ruled) or ledger.engine.alternatives(
+        state_before(ledger, seq), stood or ruled
+    )
     offered = (
         [Choice(label=msg("As it was ruled before"), moves=ruled)]
         if ruled and ruled != stood
@@ -42,8 +46,25 @@ def alternatives(ledger: Ledger, record: Record) -> tuple[Choice, ...]:
             )
         ]
     nothing = [Choice(label=msg("Nothing happened that counts"))] if stood else []
+    offered = [
+        choice
+        for choice in offered
+        if ledger.has_sizes(word for move in choice.moves for word in move.split())
+    ]
     legal = islice((choice for choice in offered if _follows(ledger, seq, choice)), ALTERNATIVES)
     return (*legal, *(choice for choice in nothing if _follows(ledger, seq, choice)))
+
+
+def _others(ledger: Ledger, moves: tuple[str, ...]) -> tuple[Offered, ...]:
+    """Who else may have been said to begin; nothing for a move of the game."""
+    if not moves or begins(moves[0]) is None:
+        return ()
+    every = ((player, str(BeginWith(player))) for player in ledger.left)
+    return tuple(
+        Offered(f"{player.capitalize()} begins", (move,))
+        for player, move in every
+        if move not in moves
+    )
 
 
 def _follows(ledger: Ledger, seq: int, choice: Choice) -> bool:

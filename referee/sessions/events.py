@@ -245,13 +245,16 @@ class Upheld(Fact, frozen=True, kw_only=True, tag="upheld"):
 
 
 class Resigned(Fact, frozen=True, kw_only=True, tag="resigned"):
-    """A player gave the game up.  The last who is left has won it; with more of them people play on
-    as they like.
+    """A player gave the game up.  The last who is left has won it; with more of them they play on.
+
+    `passed_over`: turns and votes pass over that player from then on; not so in logs of before,
+    whose moves were played without that.
     """
 
     player: str
     decided_by: str
     said: Message = UNSAID
+    passed_over: bool = False
     state: dict[str, Any] = {}
 
 

@@ -60,7 +60,7 @@ from referee.sessions.events import (
     Upheld,
     shows_table,
 )
-from referee.sessions.first_player import Lot, decided, draw_lot
+from referee.sessions.first_player import Lot, decided, draw_lot, hear
 from referee.sessions.secret_votes import Touched, touched
 from referee.sessions.state import (
     Games,
@@ -272,7 +272,7 @@ class Session:
                 self._append(event)
 
     def _verdict_on(self, said: Mapping[str, Any]) -> Verdict:
-        return self._ledger.engine.hear(self._ledger.state, said, self._ledger.in_doubt)
+        return hear(self._ledger, said)
 
     def _heard(self, said: Mapping[str, Any]) -> Ruled | Asked | Noted:
         verdict = self._verdict_on(said)
@@ -284,7 +284,7 @@ class Session:
             )
         return event
 
-    def _waits_for_an_answer(self, event: Ruled | Asked | Noted) -> bool:
+    def _waits_for_an_answer(self, event: Ruled | Asked | Noted | Resigned) -> bool:
         """Is a question open beside which this cannot stand: another one, or moves after which none
         of its answers is legal?
         """
@@ -388,7 +388,7 @@ class Session:
         before = (
             ledger.begins
             if ledger.begins != "hand"
-            else ledger.first
+            else ledger.set_first
             if players == ledger.players
             else ""
         )
@@ -410,11 +410,7 @@ class Session:
         if isinstance(command, Resign):
             if self._ledger.outcome is not None:
                 raise InputError("resign: the game is over")
-            return Resigned(
-                player=command.player,
-                decided_by=command.decided_by,
-                said=msg("{player} resigns.", player=command.player),
-            )
+            return self._resigned(command)
         appealed = {
             (event.appeals, event.player)
             for open_one in self._ledger.appeals
@@ -433,6 +429,23 @@ class Session:
         return Appealed(
             appeals=command.record, player=command.player, reason=command.reason, said=said
         )
+
+    def _resigned(self, command: Resign) -> Resigned:
+        said = msg("{player} resigns.", player=command.player)
+        others = len(self._ledger.left) > 2
+        event = Resigned(
+            player=command.player, decided_by=command.decided_by, said=said, passed_over=others
+        )
+        if (question := self._ledger.question) is not None and self._waits_for_an_answer(event):
+            raise InputError(f"question {question.seq} is open: answer it or take it back first")
+        if not others:
+            return event
+        after = followed_by(self._ledger, event)
+        turn = after.engine.state_document(after.state)["turn"]
+        passed = msg(
+            "Turns and votes pass over {player}, whose pieces stay.", player=command.player
+        )
+        return msgspec.structs.replace(event, said=sentences(said, passed, turn))
 
     def _answered(self, answer: Answer) -> Answered:
         question = self._ledger.question

@@ -71,6 +71,20 @@ def fact_of(
             assert_never(verdict)
 
 
+def on_this_table(event: Asked, ledger: Ledger) -> Asked:
+    """A question without the answers that name a size which is not in play."""
+    possible = tuple(
+        choice
+        for choice in event.choices
+        if ledger.has_sizes(word for move in choice.moves for word in move.split())
+    )
+    return (
+        msgspec.structs.replace(event, choices=possible)
+        if any(choice.moves for choice in possible)
+        else event
+    )
+
+
 def noticed(verdict: Waiting, observation: dict[str, Any] | None = None) -> Ruled:
     """The fact that something lies there that the game does not wait for."""
     evidence = plain_text(verdict.evidence) | {"differences": list(map(str, verdict.differences))}

@@ -7,23 +7,18 @@ from typing import Any
 
 from engines.statistics import Step
 from referee.sessions.events import Asked, Record, Ruled
-from referee.sessions.state import Ledger, Standing
+from referee.sessions.state import Ledger, Standing, history
 
 
 def steps_of(ledger: Ledger, records: Mapping[int, Record]) -> Iterator[Step]:
     """Those of a game as it stands, in order, by the session's records.  Played again as they are
     asked for: games that count nothing cost nothing.
     """
-    state = ledger.start
-    for entry in ledger.standing:
+    for entry, state, move, after in history(ledger):
         evidence = _evidence(entry, records)
         by_people = evidence is None or entry.question is not None
-        for text in entry.moves:
-            move = ledger.engine.parse_move(text)
-            after = ledger.engine.play(state, move)
-            at_ms = records[entry.seq].at_ms
-            yield Step(entry.seq, at_ms, state, move, after, evidence, by_people)
-            state = after
+        at_ms = records[entry.seq].at_ms
+        yield Step(entry.seq, at_ms, state, move, after, evidence, by_people)
 
 
 def _evidence(entry: Standing, records: Mapping[int, Record]) -> Mapping[str, Any] | None:

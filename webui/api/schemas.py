@@ -296,6 +296,7 @@ SCHEMAS: dict[str, Schema] = {
         question=or_null(known("Question")),
         verdicts=many(known("Verdict")),
         resigned=many(COLOUR),
+        may_begin=many(COLOUR),
         hidden=by_name(SEQ),
         appeals=many(
             fields(
