@@ -1,8 +1,7 @@
 """From settled observations of the table to verdicts.
 
 `before` is always the settled observation that the last accepted verdict rested on (None: not
-known): what moved or came new is told by comparing the two, and what people decided about pieces
-that lie still is not asked again.
+known): comparing the two tells what moved or is new; decisions about pieces that lie still stand.
 """
 
 from __future__ import annotations
