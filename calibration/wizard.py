@@ -27,6 +27,7 @@ from calibration.quality.gap_error import gaps_here
 from calibration.table.drift import Checked, recheck
 from calibration.table.remeasure import redo
 from table.errors import InputError, said_of
+from table.games import table_facts
 from table.listing import listed
 from table.measured_text import Z_95, fine_margin
 from table.table_config import Lens, Setup, save_table
@@ -196,7 +197,7 @@ class Preparing:
         are gaps read from there?
         """
         checked = recheck(frame.image, self._setup)
-        measures = self._gap_mm is None and self._setup.game.name == "ice_boule"
+        measures = self._gap_mm is None and table_facts(self._setup.game.name).measuring is not None
         gaps = (
             gaps_here(Errors(checked.camera, self._setup, EDGE_PX))
             if measures and checked.camera

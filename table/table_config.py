@@ -100,7 +100,7 @@ class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Flat round counters, Icebreaker's icebergs."""
+    """Flat round counters."""
 
     colour: str
     diameter_mm: Annotated[float, msgspec.Meta(ge=3, le=100)]
@@ -109,7 +109,7 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may lie on this table.
 
-    The players' colours, the sizes in play, the target's colour in Ice Boule.
+    The players' colours, the sizes in play, the target's colour where the game has one.
     """
 
     name: Word
@@ -149,7 +149,7 @@ class DiceCorner(
 class CoverDice(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Six-sided dice that lie on the board as cover in Zamboni Wars.
+    """Six-sided dice that lie on the board as cover.
 
     Whatever is on their faces; `edge_mm` is the edge of each.
     """

@@ -51,10 +51,6 @@ MAY_IMPORT = {
 imports `webui`.
 """
 CROSSING = {
-    ("calibration/quality/gap_error.py", "engines.ice_boule.measure"),
-    ("calibration/quality/gap_error.py", "engines.verdict"),
-    ("calibration/sheets/catalogue.py", "engines.zamboni_wars.board"),
-    ("calibration/sheets/boards.py", "simulation.render.board_art"),
     ("referee/sessions/session.py", "hardware.dice_display"),
     ("referee/sessions/session.py", "referee.presentation"),
     ("referee/sessions/status.py", "vision.cameras.frame"),

@@ -6,7 +6,6 @@ import queue
 import threading
 from dataclasses import dataclass, field
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +28,7 @@ from table.observation import Camera, Observation, SeenPiece
 from table.pieces import load_piece_set
 from table.solids import lying, upright
 from tests.support import pegs
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 CAMERA = Camera(np.eye(3), np.array([0.0, 0.0, 600.0]), np.eye(6) * 1e-6, 0.1, (0, 1, 2, 3))
@@ -139,11 +139,7 @@ def referee(session):
     def make(*shots, **options):
         film = Film(*shots)
         return Referee(
-            film,
-            SimpleNamespace(board=None),
-            film.observe,
-            session,
-            **{"pause": lambda _: None} | options,
+            film, setup_of(), film.observe, session, **{"pause": lambda _: None} | options
         )
 
     return make

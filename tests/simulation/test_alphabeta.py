@@ -9,7 +9,7 @@ import pytest
 
 from engines import GAMES
 from engines.icebreaker import State, legal_moves, outcome, parse_move, play, start
-from simulation.players.alphabeta import SearchPlayer
+from simulation.players.icebreaker_search import SearchPlayer
 from simulation.players.policies import GreedyPlayer, RandomPlayer, playout
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from referee.sessions.events import Asked, Choice
 from simulation.players.ice_storm import StormPlay
 from simulation.render.renderer import Renderer
 from simulation.render.scene import ScenePiece
-from simulation.tables import KINDS, game_table
+from simulation.tables import board_players, game_table
 from table.clearance import clearance
 from table.errors import InputError
 
@@ -33,7 +33,7 @@ def evening(game, seed):
     """
     rng = np.random.default_rng([seed, 6])
     table = game_table(game, seed, 320)
-    play = KINDS[game][1](table.setup, rng)
+    play = board_players()[game].play(table.setup, rng)
     state, bodies = GAMES[game].set_up(table.setup.game.colours, {}, table.setup.board), {}
     act = play.begin(state)
     for _ in range(ACTS):
@@ -48,7 +48,7 @@ def evening(game, seed):
             yield state, bodies, wrong
 
 
-@pytest.mark.parametrize("game", KINDS)
+@pytest.mark.parametrize("game", board_players())
 def test_pieces_never_share_space(game):
     for _, before, act in evening(game, 2):
         fresh = [
@@ -62,17 +62,15 @@ def test_pieces_never_share_space(game):
                 assert clearance(a.solid, b.solid).mm > 0, act
 
 
-@pytest.mark.parametrize("game", KINDS)
+@pytest.mark.parametrize("game", board_players())
 def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
     planted = set()
     for state, before, act in evening(game, 3):
         if act.lawful:
             for move in act.moves:
-                assert (
-                    KINDS[game][1].engine.violation(state, KINDS[game][1].engine.parse_move(move))
-                    is None
-                ), act.name
-                state = KINDS[game][1].engine.play(state, KINDS[game][1].engine.parse_move(move))
+                played = GAMES[game].parse_move(move)
+                assert GAMES[game].violation(state, played) is None, act.name
+                state = GAMES[game].play(state, played)
         else:
             planted.add(act.name)
             assert act.said or {name: id(body) for name, body in act.bodies.items()} != {
@@ -81,7 +79,7 @@ def test_what_is_lawful_follows_the_rules_and_what_is_not_breaks_them(game):
     assert len(planted) >= 4
 
 
-@pytest.mark.parametrize("game", KINDS)
+@pytest.mark.parametrize("game", board_players())
 def test_the_same_seed_plays_the_same_game(game):
     def story(seed):
         return [(act.name, act.moves, act.said) for _, _, act in islice(evening(game, seed), 12)]
@@ -90,11 +88,11 @@ def test_the_same_seed_plays_the_same_game(game):
 
 
 def test_a_game_that_nobody_plays_here_is_refused():
-    with pytest.raises(InputError, match="demo: game: expected icebreaker"):
+    with pytest.raises(InputError, match="demo: game: expected ice_storm"):
         game_table("halma", 1)
 
 
-@pytest.mark.parametrize("game", KINDS)
+@pytest.mark.parametrize("game", board_players())
 def test_a_stretch_of_every_game_is_refereed_as_it_was(game):
     """From the drawn picture to the log; the long figures are in docs/GAMES.md."""
     played = play(game, seed=0, acts=3, width_px=1024, mistakes=1.0)

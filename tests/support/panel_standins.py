@@ -246,6 +246,7 @@ def sample_view() -> dict[str, Any]:
         ],
         "outcome": None,
         "resigned": [],
+        "may_begin": [],
         "hidden": {},
         "appeals": [],
         "earlier_games": [],

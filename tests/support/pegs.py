@@ -46,6 +46,10 @@ def play(state, move):
     return State(state.players, (*state.pegs, move))
 
 
+def resign(state, player):
+    return State(tuple(other for other in state.players if other != player), state.pegs)
+
+
 def outcome(state):
     winner = next(
         (player for player in state.players if state.pegs.count(player) >= PEGS_TO_WIN), None
@@ -57,10 +61,12 @@ def state_document(state) -> dict[str, Any]:
     """Every pair of pegs is an end, so that there are some."""
     pairs, odd = divmod(len(state.pegs), 2)
     end = {"winner": state.pegs[-1], "points": pairs} if pairs and not odd else None
+    scores = {player: state.pegs.count(player) for player in state.players}
     return {
         "next": state.next,
-        "scores": {player: state.pegs.count(player) for player in state.players},
+        "scores": scores,
         "end": end,
+        "turn": f"{state.next.capitalize()} is to put one down.",
     }
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from referee.live.referee import Referee
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 
@@ -26,4 +27,4 @@ def referee(session, *seen, inputs=(), meanwhile=lambda _: None):
         return shown[frame.seq]
 
     camera = SimpleNamespace(read=read, close=lambda: None)
-    return Referee(camera, SimpleNamespace(board=None), observe, session, inputs=inputs)
+    return Referee(camera, setup_of(), observe, session, inputs=inputs)

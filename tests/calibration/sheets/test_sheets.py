@@ -10,7 +10,6 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.sheets.boards import hex_label
 from calibration.sheets.cards import target_board, target_square_mm
 from calibration.sheets.catalogue import SHEETS, make_sheet
 from calibration.sheets.layout import MARGIN_MM, PAPERS, Layout, Page, lay_out
@@ -20,6 +19,7 @@ from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from engines.zamboni_wars.board import SPACES, STRAIGHT, USUAL
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
+from table.cells import cells_mm
 from table.errors import InputError
 from vision.assignment.colour import PALETTE
 
@@ -248,10 +248,11 @@ def test_arrows_are_printed_where_the_rules_have_them_and_nowhere_else() -> None
 
 
 def test_cells_are_named_as_in_the_rules() -> None:
-    middles = Hex(size=5, cell_mm=28).middles()
+    sheet = make_sheet("hex", PAPERS["A3"])
+    assert isinstance(sheet.board, Hex)
+    ours = {name: corners.mean(axis=0) for name, corners in cells_mm(sheet.board).items()}
     for row in icebreaker_board(5).rows:
         names = [label(cell) for cell in row]
-        ours = {hex_label(q, r, 5): place for (q, r), place in middles.items()}
         places = np.array([ours[name] for name in names])
         assert (np.diff(places[:, 0]) > 0).all()
         assert np.ptp(places[:, 1]) < 1e-9

@@ -56,6 +56,7 @@ def test_a_state_that_names_no_options_has_the_usual_ones():
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(AT_RANDOM, st.integers(0, 2**32), st.integers(3, 5))
 def test_whole_games_by_any_house_rules_come_to_their_end(rulings, seed, seats):
@@ -183,7 +184,7 @@ def test_the_judge_says_whose_a_piece_is_that_was_knocked_off(table, lie, play, 
 def test_who_may_pass_has_a_button_and_says_so_or_is_told_the_ruling():
     may, must = state("attack=may"), state("attack=must")
     said = {"player": "green", "passes": True}
-    assert {"label": "green does not fire", "said": said} in game.state_document(may)["may_say"]
+    assert {"label": "Green does not fire", "said": said} in game.state_document(may)["may_say"]
     assert all("passes" not in one["said"] for one in game.state_document(must)["may_say"])
     accepted = game.hear(may, said)
     assert (accepted.moves, accepted.said, accepted.rests_on) == (

@@ -119,6 +119,7 @@ def last_scoring(state, before):
     return tuple(score + more for score, more in zip(before.scores, points, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0), players, rulings)
 def test_whole_games(seed, seats, chosen):
@@ -159,6 +160,7 @@ def test_whole_games(seed, seats, chosen):
     assert state_document(state)["outcome"] == str(outcome(state))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data(), st.integers(0), players, rulings, st.integers(18, 300))
 def test_violation_and_legal_moves_agree(data, seed, seats, chosen, length):
@@ -314,6 +316,7 @@ def test_nobody_is_ever_stuck(place):
     assert all(isinstance(move, Slide) for move in moves)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0), players, rulings)
 def test_games_with_objections(seed, seats, chosen):

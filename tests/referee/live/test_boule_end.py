@@ -4,8 +4,6 @@ program killed in between.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from referee.live.referee import Referee
 from referee.sessions.event_store import Log
 from referee.sessions.events import Asked, Ruled, SessionStarted
 from referee.sessions.session import Session
+from tests.support.setups import setup_of
 from vision.cameras.frame import Frame
 
 THROWS = [
@@ -69,7 +68,7 @@ def watch(session, shots):
             pass
 
     film = Film()
-    Referee(film, SimpleNamespace(board=None), lambda *_, **__: film.left.pop(0), session).run()
+    Referee(film, setup_of(), lambda *_, **__: film.left.pop(0), session).run()
 
 
 def rulings(session):

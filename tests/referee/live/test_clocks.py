@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import re
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from referee.live.stability import HAND_STILL_MS
 from referee.sessions.events import Asked, Ruled
 from referee.sessions.session import Session
 from tests.support.paths import ROOT
+from tests.support.setups import setup_of
 from tests.support.variants import Looking
 from vision.cameras.base import CameraLost
 from vision.cameras.live import LiveCamera, Picture
@@ -81,7 +81,7 @@ class Film:
 
 
 def referee_over(film, session):
-    return Referee(film, SimpleNamespace(board=None), film.observe, session)
+    return Referee(film, setup_of(), film.observe, session)
 
 
 def watched(film, session, of):

@@ -20,7 +20,7 @@ from referee.sessions.start import opening
 from simulation.players.driver import Players as Seated
 from simulation.players.ice_boule import Players
 from simulation.players.ice_boule_table import demo_place, demo_setup
-from simulation.tables import KINDS, game_table, seat
+from simulation.tables import board_players, game_table, seat
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ def refereed(game, seed, folder, frames=FRAMES, faults=FAULTS_AT_ONCE):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("game", ["ice_boule", *KINDS])
+@pytest.mark.parametrize("game", ["ice_boule", *board_players()])
 def test_no_table_that_is_read_badly_ends_a_game(game, seed, tmp_path):
     _, records, state, again = refereed(game, seed, tmp_path)
     assert len({type(record.event) for record in records}) > 2, (
@@ -64,7 +64,7 @@ def test_no_table_that_is_read_badly_ends_a_game(game, seed, tmp_path):
     assert state == again
 
 
-@pytest.mark.parametrize("game", KINDS)
+@pytest.mark.parametrize("game", board_players())
 def test_what_is_read_as_it_is_is_ruled_on_as_what_it_was(game, tmp_path):
     players, _, _, _ = refereed(game, 4, tmp_path, 2 * FRAMES, faults=(0,))
     typed = [done for done in players.done if done.act.typed is not None]

@@ -26,7 +26,7 @@ from referee.sessions.session import Session
 from referee.sessions.start import opening
 from simulation.players.ice_boule_table import demo_place, demo_setup
 from simulation.render.scene import Scene, SceneDie, ScenePiece, Slab
-from simulation.tables import KINDS, game_table
+from simulation.tables import board_players, game_table
 from table.observation import Observation, SeenPiece
 from table.solids import lying, upright
 from vision.cameras.frame import Frame
@@ -57,7 +57,9 @@ class Film:
         self.place = demo_place() if table is None else table.place
         self.rulings = {} if table is None else table.rulings
         self.play = (
-            None if table is None else KINDS[game][1](self.setup, np.random.default_rng(seed))
+            None
+            if table is None
+            else board_players()[game].play(self.setup, np.random.default_rng(seed))
         )
         self.log = Log(path / "log.sqlite")
         started = opening(

@@ -17,6 +17,7 @@ from referee.sessions.events import Asked, Ruled
 from referee.sessions.session import Session
 from table.errors import InputError
 from table.observation import Unusable
+from tests.support.setups import setup_of
 from vision.cameras.base import CameraLost
 from vision.cameras.frame import Frame
 from vision.cameras.image_files import decode_image
@@ -85,16 +86,16 @@ def test_what_never_moves_and_looks_like_a_hand_is_told(referee, session, seen, 
 
 
 def test_a_refusal_is_said_once_until_something_changes(referee, session, seen, hold, red, blue):
-    hand = seen(1000, hand=True)
-    referee(*hold(0, blue), *hold(1000, blue), hand, *hold(2250, blue), *hold(4000, red)).run()
-    assert rulings(session) == [(500, "refused", "red"), (4500, "accepted", "red")]
+    hands = [seen(at_ms, hand=True) for at_ms in (1000, 2250)]
+    referee(*hold(0, blue), hands[0], *hold(1250, blue), hands[1], *hold(2500, red)).run()
+    assert rulings(session) == [(500, "refused", "red"), (3000, "accepted", "red")]
     assert session.view()["scores"] == {"red": 1, "blue": 0}
 
 
 def test_what_cannot_be_seen_is_said_once_and_tried_again(referee, session, hold, red):
     unsure = dataclasses.replace(red, colour_probability=0.6)
-    referee(*hold(0, unsure), *hold(1000, unsure), *hold(2000, red)).run()
-    assert rulings(session) == [(500, "cannot_see", "red"), (2000, "accepted", "red")]
+    referee(*hold(0, unsure), hold(1000, unsure)[0], *hold(1250, red)).run()
+    assert rulings(session) == [(500, "cannot_see", "red"), (1250, "accepted", "red")]
 
 
 def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(
@@ -110,15 +111,15 @@ def test_a_reading_that_cannot_be_judged_is_not_judged_in_every_picture(
     again = seen(0, piece("red", 50, 50, colour_probability=0.6))
     film = film_of(
         *(
-            dataclasses.replace(one, at_ms=1000 * k + 100 * step)
+            dataclasses.replace(one, at_ms=700 * k + 100 * step)
             for k, one in enumerate((unsure, again))
-            for step in range(10)
+            for step in range(7)
         )
     )
     session = Session.begin(
         log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})}
     )
-    referee = Referee(film, SimpleNamespace(board=None), film.observe, session)
+    referee = Referee(film, setup_of(), film.observe, session)
     referee.run()
     assert len(judged) == 2, "once for each reading"
     assert rulings(session) == [(500, "cannot_see", "red")]
@@ -242,7 +243,7 @@ def test_a_command_that_comes_while_the_referee_judges_makes_it_judge_again(
 
     session = Session.begin(log, started, games={"pegs": Interrupted()})
     film = film_of(*hold(0, red))
-    Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+    Referee(film, setup_of(), film.observe, session).run()
     assert rulings(session) == [(750, "accepted", "red")]
 
 
@@ -336,7 +337,7 @@ def test_a_full_disk_stops_the_referee_and_the_ruling_is_not_shown(session, film
     (pages,) = session._log._db.execute("PRAGMA page_count").fetchone()
     session._log._db.execute(f"PRAGMA max_page_count = {pages + 2}")
     film = Noisy(*hold(0, red))
-    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
+    eyes = Referee(film, setup_of(), film.observe, session)
     with pytest.raises(LogFailed, match="the disk is full"):
         eyes.run()
     assert rulings(session) == []
@@ -445,7 +446,7 @@ def test_stop_ends_the_thread_and_lets_the_camera_go(session, film_of, seen):
             return super().read()
 
     film = Endless()
-    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
+    eyes = Referee(film, setup_of(), film.observe, session)
     watcher = threading.Thread(target=eyes.run)
     watcher.start()
     assert began.wait(60)
@@ -464,7 +465,7 @@ def test_a_referee_that_waits_for_a_lost_camera_stops_at_once(session, film_of):
 
     lost = threading.Event()
     film = Gone()
-    eyes = Referee(film, SimpleNamespace(board=None), film.observe, session)
+    eyes = Referee(film, setup_of(), film.observe, session)
     watcher = threading.Thread(target=eyes.run)
     watcher.start()
     assert lost.wait(60)

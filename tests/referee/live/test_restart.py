@@ -11,6 +11,7 @@ from referee.sessions.events import Reopened, Ruled, SessionStarted
 from referee.sessions.session import Session
 from simulation.players.ice_boule_table import demo_setup
 from table.table_config import table_document
+from tests.support.setups import setup_of
 
 
 def test_a_set_up_is_accepted_once_though_the_program_is_started_again(
@@ -33,7 +34,7 @@ def test_a_set_up_is_accepted_once_though_the_program_is_started_again(
         session = Session.reopen(log, 1, games=begun)
         session.append(Reopened(table=table))
         film = film_of(*(shot for table in tables for shot in table))
-        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        Referee(film, setup_of(), film.observe, session).run()
     rulings = [record.event for record in session.records() if isinstance(record.event, Ruled)]
     assert [ruling.code for ruling in rulings] == ["pegs.start", "pegs.put"]
     assert rulings[-1].evidence["before"] == 0, "the table of the set-up is known to the judge"

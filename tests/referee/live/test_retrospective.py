@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -22,6 +21,7 @@ from referee.sessions.events import Asked, Ruled, Undone
 from referee.sessions.session import Session
 from table.table_config import table_document
 from tests.support.observed_boule import SETUP
+from tests.support.setups import setup_of
 from tests.support.variants import Variant
 from vision.cameras.image_files import decode_image
 
@@ -134,7 +134,7 @@ def test_what_was_refused_and_put_back_did_not_happen(
         *hold(3000, red, piece("blue", 350, 250)),
     )
     with closing(Session.begin(log, started, games={"pegs": Kept(games["pegs"])})) as session:
-        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        Referee(film, setup_of(), film.observe, session).run()
         assert ruled(session) == [(500, ("red",), False), (3500, ("blue",), False)]
 
 
@@ -165,7 +165,7 @@ def test_where_the_table_lies_again_as_it_lay_all_was_put_back(
     """
     film = film_of(*hold(0, red), *hold(1000, blue), *hold(2000, red))
     with closing(Session.begin(log, started, games={"pegs": Takes(games["pegs"])})) as session:
-        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        Referee(film, setup_of(), film.observe, session).run()
         assert ruled(session) == [(500, ("red",), False)]
 
 
@@ -180,9 +180,7 @@ def unseen(log, started, games, film_of):
             Session.begin(log, started, games={"pegs": Unseen(games["pegs"])}),
         )
         sessions.append(session)
-        return session, Referee(
-            film, SimpleNamespace(board=None), film.observe, session, inputs=inputs
-        )
+        return session, Referee(film, setup_of(), film.observe, session, inputs=inputs)
 
     yield make
     for session in sessions:
@@ -292,7 +290,7 @@ def test_a_verdict_in_hindsight_is_not_judged_again(
         log, msgspec.structs.replace(started, table=table_document(SETUP)), games=games
     )
     camera = film_of(*film)
-    Referee(camera, SimpleNamespace(board=None), camera.observe, session).run()
+    Referee(camera, setup_of(), camera.observe, session).run()
     again = {
         one.record.seq: one.not_judged
         for one in rejudge(log, session.id, games, lambda *_: film[0])
@@ -316,6 +314,7 @@ FAULTS = (
 OTHER = {"red": "blue", "blue": "red"}
 
 
+@pytest.mark.slow
 @given(
     throws=st.integers(3, 6), at=st.integers(0, 4), fault=st.sampled_from(FAULTS), data=st.data()
 )
@@ -348,7 +347,7 @@ def test_one_table_that_is_seen_badly_loses_no_throw(
     film = film_of(*shots)
     with Log(tmp_path_factory.mktemp("log") / "log.sqlite") as log:
         session = Session.begin(log, started, games=games)
-        Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+        Referee(film, setup_of(), film.observe, session).run()
         assert [moves for _, moves, _ in ruled(session)] == [(one.colour,) for one in pieces]
         assert session.ledger.state.pegs == tuple(one.colour for one in pieces)
         assert np.array_equal(

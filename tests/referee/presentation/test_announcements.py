@@ -87,4 +87,7 @@ def test_a_call_is_short_whatever_is_said(said):
     ],
 )
 def test_every_kind_has_its_sound(verdict, code, state, expected):
-    assert sound(verdict, code, state) == expected
+    game = {"boule": "ice_boule", "storm": "ice_storm", "zamboni": "zamboni_wars"}.get(
+        kind := code.partition(".")[0], kind
+    )
+    assert sound(game, verdict, code, state) == expected

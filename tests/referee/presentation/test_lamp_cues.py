@@ -24,7 +24,7 @@ from engines.verdict import (
 from hardware.backends.led_strip import Strip
 from hardware.cues import DARK, Mark, Scene
 from hardware.testing.fakes import FakeLamps
-from referee.presentation.lamp_cues import marks, place_mm, scene_of, scene_of_record, standing
+from referee.presentation.lamp_cues import marks, scene_of, scene_of_record, standing
 from referee.sessions.events import (
     Answered,
     Corrected,
@@ -42,7 +42,6 @@ from referee.sessions.status import Status
 from referee.sessions.verdict_events import fact_of
 from simulation.players.policies import RandomPlayer, playout
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
-from table.errors import InputError
 from tests.support.paths import ROOT
 
 BOARDS = {
@@ -222,35 +221,31 @@ def test_too_close_is_shown_between_those_whom_it_is_between():
     assert (scene.signal, scene.of) == ("too close", ("blue", "yellow"))
 
 
-def test_places_are_where_they_are_on_the_table():
-    assert place_mm("a1", BOARDS["ice_storm"]) == (35, 45)
-    assert place_mm("h8", BOARDS["ice_storm"]) == (385, 395)
-    assert place_mm("c6", BOARDS["zamboni_wars"]) == (82.5, 181.5)
-    with pytest.raises(InputError, match="expected a place such as b4, got '6c'"):
-        place_mm("6c", BOARDS["zamboni_wars"])
-
-
 def test_lines_of_fire_a_space_to_leave_and_tiles_about_to_sink_are_pointed_at():
     shots = [{"squares": ["a1", "b2", "c3"]}, {"squares": ["d4"]}]
-    assert marks({"shots": shots}, BOARDS["ice_storm"]) == (Mark("line", ((35, 45), (135, 145))),)
+    assert marks(GAMES["ice_storm"], {"shots": shots}, BOARDS["ice_storm"]) == (
+        Mark("line", ((35, 45), (135, 145))),
+    )
     driving = {
         "phase": "move",
         "to_move": "red",
         "zambonis": {"red": {"space": "a6"}, "blue": None},
     }
-    assert marks(driving, BOARDS["zamboni_wars"]) == (Mark("spot", ((16.5, 181.5),)),)
-    assert marks(driving | {"phase": "roll"}, BOARDS["zamboni_wars"]) == ()
-    assert marks(driving | {"to_move": "blue"}, BOARDS["zamboni_wars"]) == ()
+    assert marks(GAMES["zamboni_wars"], driving, BOARDS["zamboni_wars"]) == (
+        Mark("spot", ((16.5, 181.5),)),
+    )
+    assert marks(GAMES["zamboni_wars"], driving | {"phase": "roll"}, BOARDS["zamboni_wars"]) == ()
+    assert marks(GAMES["zamboni_wars"], driving | {"to_move": "blue"}, BOARDS["zamboni_wars"]) == ()
     floes = {
         "a1": {"tile": "S4", "weight": 5},
         "b1": {"tile": "S3", "weight": 4},
         "c1": {"tile": "A4", "weight": 0},
     }
-    assert marks({"board": floes, "tile": "A4"}, BOARDS["icefloe"]) == (
+    assert marks(GAMES["icefloe"], {"board": floes, "tile": "A4"}, BOARDS["icefloe"]) == (
         Mark("spot", ((26, 26),)),
         Mark("spot", ((130, 26),)),
     )
-    assert marks({"shots": shots}, BOARDS["ice_boule"]) == ()
+    assert marks(GAMES["ice_boule"], {"shots": shots}, BOARDS["ice_boule"]) == ()
 
 
 @pytest.mark.parametrize("game", GAMES)

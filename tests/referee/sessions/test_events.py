@@ -20,6 +20,7 @@ from referee.sessions.events import (
     record_document,
 )
 from table.errors import InputError
+from table.messages import Message, msg, sentences
 
 RULED = Ruled(
     verdict="accepted",
@@ -42,6 +43,17 @@ plain = st.recursive(
 )
 
 
+messages = st.one_of(
+    texts.map(Message),
+    st.builds(msg, st.just("{player} throws next."), player=st.sampled_from(["red", "blue"])),
+    st.builds(
+        lambda pieces, text: sentences(msg("{text}; {pieces} was moved", pieces=pieces, text=text)),
+        st.lists(st.sampled_from(["red1", "blue12"]), min_size=1, max_size=3),
+        texts,
+    ),
+)
+
+
 def values(kind):
     """A strategy for the type of a field."""
     if isinstance(kind, msgspec.inspect.StructType):
@@ -54,6 +66,8 @@ def values(kind):
         return st.dictionaries(texts, values(kind.value_type), max_size=3)
     if isinstance(kind, msgspec.inspect.LiteralType):
         return st.sampled_from(kind.values)
+    if isinstance(kind, msgspec.inspect.CustomType):
+        return messages
     simple = {
         msgspec.inspect.StrType: texts,
         msgspec.inspect.IntType: st.integers(1, 2**53),

@@ -15,13 +15,23 @@ from cli.main import main
 from engines import GAMES
 from referee.devices.buttons import roller
 from referee.presentation.lamp_cues import standing
-from referee.sessions.commands import Correct, Declare, Hear, NextGame, Roll, Undo, parse_command
+from referee.sessions.commands import (
+    Correct,
+    Declare,
+    Hear,
+    NextGame,
+    Resign,
+    Roll,
+    Undo,
+    parse_command,
+)
 from referee.sessions.event_store import Log
 from referee.sessions.events import SCHEMA, GameStarted, Noted, Ruled, SessionStarted, decode
 from referee.sessions.first_player import decided, draw_lot
 from referee.sessions.session import Session
 from referee.sessions.start import opening
 from referee.statistics.history import Stories
+from referee.statistics.results import games_of
 from table.errors import InputError
 from table.table_config import parse_table
 from tests.support.pictures import TABLE
@@ -136,6 +146,85 @@ def test_who_begins_may_be_set_by_hand_and_turns_go_on_clockwise(begin):
     assert session.ledger.state.players == ("blue", "red")
     assert session.view()["verdicts"][0]["said"] == "Blue begins: set by hand."
     assert session.view()["verdicts"][0]["verdict"] == "by hand"
+
+
+def by_lot(game="ice_boule", players=PLAYERS, first="red", **more):
+    return SessionStarted(game=game, players=players, begins="lot", first=first, **more)
+
+
+@pytest.mark.parametrize(
+    "say",
+    [lambda said: Hear(said=said), lambda said: Declare(moves=(f"begin-with {said['begins']}",))],
+)
+def test_a_lot_is_corrected_by_hand_before_the_first_move_and_that_is_taken_back_as_any_ruling(
+    begin, log, say
+):
+    session = begin(by_lot())
+    assert session.view()["may_begin"] == ["blue", "yellow"]
+    said = session.command(say({"begins": "blue"}))
+    assert session.ledger.state == GAMES["ice_boule"].start(("blue", "yellow", "red"), {})
+    assert session.view()["may_begin"] == ["red", "yellow"]
+    assert session.view()["verdicts"][0]["said"] in (
+        "Blue begins: set by hand.",
+        "players declared: begin-with blue.",
+    )
+    assert Session.reopen(log, session.id).ledger.state == session.ledger.state
+    session.command(Correct(record=said.seq, moves=session.alternatives(said.seq)[1].moves))
+    assert session.ledger.state.players[0] == "yellow"
+    session.command(Undo(record=said.seq))
+    assert session.ledger.state == GAMES["ice_boule"].start(PLAYERS, {}), "as the lot fell"
+
+
+def test_who_begins_is_set_by_hand_in_the_place_of_a_roll_that_is_over_too(begin):
+    session = begin(rolled_for())
+    for player, die in zip(PLAYERS, (1, 2, 6), strict=True):
+        roll(session, player, die)
+    session.command(Hear(said={"begins": "red"}))
+    assert session.ledger.state == GAMES["icefloe"].start(PLAYERS, {})
+
+
+def test_once_something_has_happened_nobody_else_can_begin(begin):
+    session = begin(by_lot())
+    session.command(Declare(moves=("target green",)))
+    assert session.view()["may_begin"] == []
+    with pytest.raises(InputError, match="not now: Blue cannot begin any more"):
+        session.command(Hear(said={"begins": "blue"}))
+    with pytest.raises(InputError, match="before the first move"):
+        session.command(Declare(moves=("begin-with blue",)))
+    with pytest.raises(InputError, match="expected red, blue, yellow, got 'green'"):
+        session.command(Hear(said={"begins": "green"}))
+    session.command(Undo())
+    session.command(Hear(said={"begins": "blue"}))
+    assert session.ledger.state.players[0] == "blue"
+
+
+def test_a_start_that_is_the_same_for_all_leaves_open_who_begins_and_another_decides_it(begin, log):
+    """The ships of who begins have their places in Icebreaker; Zambonis stand at their coasters."""
+    zamboni = begin(by_lot("zamboni_wars", ("yellow", "red", "blue"), "red"))
+    icebreaker = begin(SessionStarted(game="icebreaker", players=("red", "black")))
+    assert icebreaker.view()["may_begin"] == ["black"]
+    for session in (zamboni, icebreaker):
+        session.append(Ruled(verdict="accepted", code="set_up", said="The pieces stand."))
+    assert (zamboni.view()["may_begin"], icebreaker.view()["may_begin"]) == (["yellow", "blue"], [])
+    zamboni.command(Hear(said={"begins": "blue"}))
+    assert Session.reopen(log, zamboni.id).ledger.state == GAMES["zamboni_wars"].start(
+        ("blue", "yellow", "red"), {}
+    )
+
+
+def test_who_has_resigned_does_not_begin(begin, log):
+    session = begin(by_lot())
+    session.command(Resign(player="yellow"))
+    assert session.view()["may_begin"] == ["blue"]
+    session.command(Hear(said={"begins": "blue"}))
+    with pytest.raises(InputError, match="Yellow cannot begin"):
+        session.command(Hear(said={"begins": "yellow"}))
+    session.command(Declare(moves=("target green", "throw blue out: nothing")))
+    assert session.ledger.state.next == "blue"
+    assert session.view()["state"]["left"]["blue"] == 3
+    assert [throw.player for game in games_of(log, session.id, GAMES) for throw in game.throws] == [
+        "blue"
+    ]
 
 
 @pytest.mark.parametrize(

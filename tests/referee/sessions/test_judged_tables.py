@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from referee.live.referee import Referee
 from referee.sessions.session import Session
+from tests.support.setups import setup_of
 
 
 def test_what_a_judge_knows_besides_the_picture_is_kept_with_the_ruling(
@@ -26,6 +27,6 @@ def test_what_a_judge_knows_besides_the_picture_is_kept_with_the_ruling(
     session = Session.begin(
         log, started, games={"pegs": SimpleNamespace(**vars(games["pegs"]) | {"judge": judge})}
     )
-    Referee(film, SimpleNamespace(board=None), film.observe, session).run()
+    Referee(film, setup_of(), film.observe, session).run()
     assert before == [None, 2]
     assert [len(record.event.observation["pieces"]) for record in session.records()[1:]] == [2, 3]

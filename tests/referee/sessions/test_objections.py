@@ -17,7 +17,15 @@ from referee.sessions.commands import (
     Uphold,
     parse_command,
 )
-from referee.sessions.events import Ruled, SeatFreed, SeatTaken, SessionStarted
+from referee.sessions.events import (
+    Asked,
+    Choice,
+    Ruled,
+    SeatFreed,
+    SeatTaken,
+    SessionStarted,
+    decode,
+)
 from referee.sessions.session import Session
 from table.errors import InputError
 
@@ -115,21 +123,151 @@ VOTING = (
 class Begun:
     """IceFloe, from the votes of a round on."""
 
-    set_up = staticmethod(lambda *_: State.parse(VOTING))
+    def __init__(self, state=VOTING):
+        self.set_up = lambda *_: State.parse(state)
 
     def __getattr__(self, name):
         return getattr(engines.GAMES["icefloe"], name)
+
+
+def icefloe(log, state=VOTING):
+    """A session of IceFloe from a state on."""
+    started = SessionStarted(game="icefloe", players=State.parse(state).players)
+    return Session.begin(log, started, games={"icefloe": Begun(state)})
+
+
+def test_votes_go_on_without_who_resigned(log):
+    """The vote that is cast and not shown goes, and the last one that was waited for is waited for
+    no more.
+    """
+    session = icefloe(log)
+    for player in ("red", "yellow"):
+        session.command(Hear(said={"player": player, "vote_value": "a"}))
+    told = session.command(Resign(player="blue")).event.said
+    assert told.startswith(
+        "Blue resigns. Turns and votes pass over blue, whose pieces stay. Coins may be laid"
+    )
+    assert session.view()["state"]["phase"] == "coins"
+    assert session.view()["state"]["tally"] == {"a": 2}
+    for player in ("red", "yellow"):
+        session.command(Hear(said={"player": player, "done": True}))
+    assert session.view()["state"]["turn"].endswith("red and yellow may still vote.")
+    with pytest.raises(InputError, match="Blue has resigned"):
+        session.command(Declare(moves=("vote blue S",)))
+    assert (
+        Session.reopen(log, session.id, {"icefloe": Begun()}).ledger.state == session.ledger.state
+    )
+
+
+def test_a_secret_vote_of_who_resigns_goes_with_them_and_comes_back_with_undo(log):
+    session = icefloe(log)
+    for player, vote in (("blue", "4"), ("red", "a")):
+        session.command(Hear(said={"player": player, "vote_value": vote}))
+    resigned = session.command(Resign(player="blue")).seq
+    assert session.view()["state"]["votes"] == {"red": "?", "blue": None, "yellow": None}
+    session.command(Undo(record=resigned))
+    assert session.view()["state"]["votes"] == {"red": "?", "blue": "?", "yellow": None}
+
+
+@pytest.mark.parametrize(
+    ("state", "leaves", "turn"),
+    [
+        (
+            VOTING.replace("phase vote; mover -", "phase move; mover red"),
+            "blue",
+            "Red moves a pyramid or slides a tile next.",
+        ),
+        (
+            VOTING.replace("phase vote; mover -", "phase move; mover blue"),
+            "blue",
+            "Yellow moves a pyramid or slides a tile next.",
+        ),
+        (
+            VOTING.replace("round 2; phase vote; mover -", "round 1; phase move; mover red"),
+            "red",
+            "Blue moves a pyramid or slides a tile next.",
+        ),
+        (
+            VOTING.replace("round 2; phase vote; mover -", "round 4; phase score; mover red"),
+            "red",
+            "Blue selects a tile to score on next.",
+        ),
+        (
+            VOTING.replace("phase vote", "phase torch"),
+            "yellow",
+            "The round is over; the torch goes to red.",
+        ),
+        (
+            VOTING.replace("phase vote", "phase torch"),
+            "blue",
+            "The round is over; the torch goes to red.",
+        ),
+        (
+            VOTING.replace("phase vote", "phase decide").replace("votes - - -", "votes a 4 5"),
+            "blue",
+            "The vote is tied; yellow, the torch bearer, decides: ace, 4 or 5.",
+        ),
+        (
+            VOTING.replace("muted -", "muted -; objection yellow by red red=yes"),
+            "blue",
+            (
+                "The value of the tile to remove is voted on: null, ace, 2, 3, 4 or 5; red may"
+                " still vote."
+            ),
+        ),
+        (
+            VOTING.replace("muted -", "muted -; objection blue by red red=yes"),
+            "blue",
+            (
+                "The value of the tile to remove is voted on: null, ace, 2, 3, 4 or 5; red and"
+                " yellow may still vote."
+            ),
+        ),
+    ],
+)
+def test_what_waits_for_who_resigns_goes_on_with_the_next(log, state, leaves, turn):
+    session = icefloe(log, state)
+    session.command(Resign(player=leaves))
+    assert session.view()["state"]["turn"] == turn
+    assert (
+        Session.reopen(log, session.id, {"icefloe": Begun(state)}).ledger.state
+        == session.ledger.state
+    )
+
+
+def test_a_log_of_before_is_read_with_the_moves_of_who_resigned(log):
+    """Turns and votes did not pass over them then."""
+    session = icefloe(log)
+    session.append(
+        decode(
+            '{"schema": 8, "fact": "resigned", "player": "blue", "decided_by": "Ann", "said": "Blue'
+            ' resigns."}',
+            "log",
+        )
+    )
+    for player in ("red", "blue", "yellow"):
+        session.command(Hear(said={"player": player, "vote_value": "a"}))
+    again = Session.reopen(log, session.id, {"icefloe": Begun()})
+    assert (again.view()["resigned"], again.view()["state"]["phase"]) == (["blue"], "coins")
+
+
+def test_who_resigns_leaves_no_question_open_that_nobody_can_answer(log):
+    session = icefloe(
+        log, VOTING.replace("phase vote", "phase decide").replace("votes - - -", "votes a 4 5")
+    )
+    choices = tuple(Choice(label=value, moves=(f"decide blue {value}",)) for value in ("a", "4"))
+    session.append(Asked(code="icefloe.test", said="Which?", choices=choices))
+    with pytest.raises(InputError, match="question 2 is open"):
+        session.command(Resign(player="blue"))
+    session.command(Resign(player="red"))
+    assert session.view()["question"] is not None
 
 
 def test_a_hidden_vote_is_in_no_message_about_moves_that_would_not_stand(log):
     """What was ruled before a vote is taken back, corrected, or told anew: the vote is in the way,
     and is not named.
     """
-    session = Session.begin(
-        log,
-        SessionStarted(game="icefloe", players=("red", "blue", "yellow")),
-        games={"icefloe": Begun()},
-    )
+    session = icefloe(log)
     for player in ("red", "blue", "yellow"):
         session.command(Hear(said={"player": player, "vote_value": "a"}))
     done = [

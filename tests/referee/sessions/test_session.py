@@ -86,6 +86,7 @@ def test_the_state_after_it_is_written_with_every_ruling(session):
         "next": "blue",
         "scores": {"red": 1, "blue": 0},
         "end": None,
+        "turn": "Blue is to put one down.",
     }
 
 

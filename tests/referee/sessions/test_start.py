@@ -120,10 +120,10 @@ def test_only_players_have_names():
     ("rulings", "edge_mm"), [({"cover": "on"}, 16.0), ({"cover": "off"}, None), ({}, None)]
 )
 def test_one_ruling_is_enough_for_cover_dice_to_be_looked_for(rulings, edge_mm):
-    dice = as_played(SETUP, rulings).cover_dice
+    dice = as_played("zamboni_wars", SETUP, rulings).cover_dice
     assert (dice and dice.edge_mm) == edge_mm
     other = msgspec.structs.replace(SETUP, cover_dice=CoverDice(edge_mm=12.0))
-    assert as_played(other, rulings) is other
+    assert as_played("zamboni_wars", other, rulings) is other
     recorded = opening(
         "zamboni_wars", ("red", "blue"), rulings, SETUP, "folder frames", BEGUN
     ).table

@@ -40,7 +40,8 @@ def accepted(session: Session, *moves: str) -> None:
 def statistics(session: Session):
     """Squares touched by each player, as often, and (player, target) of every piece taken."""
     touched = {
-        player: sum(squares.values()) for player, squares in squares_hit(session.ledger).items()
+        player: sum(squares.values())
+        for player, squares in squares_hit(session.ledger, session.records()).items()
     }
     return touched, [(hit.player, hit.target) for hit in hits(session.ledger, session.records())]
 

@@ -14,7 +14,7 @@ from engines import GAMES
 from simulation.render.ground import table_z_mm
 from simulation.render.renderer import Renderer
 from simulation.render.scene import Scene, SceneDie, ScenePiece
-from simulation.tables import KINDS, game_table
+from simulation.tables import board_players, game_table
 from table.solids import upright
 from table.table_config import load_table, save_table
 from vision.cameras.frame import Frame
@@ -29,7 +29,7 @@ def after_drives(seed, rng, count):
     game.
     """
     table = game_table("zamboni_wars", seed)
-    play, game = KINDS["zamboni_wars"][1](table.setup, rng), GAMES["zamboni_wars"]
+    play, game = board_players()["zamboni_wars"].play(table.setup, rng), GAMES["zamboni_wars"]
     state = game.set_up(table.setup.game.colours, table.rulings, table.setup.board)
     act, drives = play.begin(state), 0
     while drives < count:

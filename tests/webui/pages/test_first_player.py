@@ -198,6 +198,25 @@ def test_dice_are_typed_in_on_the_panel_shown_as_they_fall_and_hostile_ones_chan
     assert at.session.ledger.state.players == ("blue", "yellow", "red")
 
 
+def test_the_host_corrects_a_lot_by_hand_before_the_first_move_and_players_do_not(playing):
+    at = playing(
+        SessionStarted(game="ice_boule", players=PLAYERS, begins="lot", first="blue", **TOLD)
+    )
+    buttons = re.search(r'<form class="row" id="may-begin".*?</form>', at.host.get("/").text, re.S)[
+        0
+    ]
+    said = [html.unescape(one) for one in re.findall(r'name="said" value="([^"]+)"', buttons)]
+    assert [json.loads(one) for one in said] == [{"begins": "red"}, {"begins": "yellow"}]
+    assert "By hand: yellow begins" in words(buttons)
+    assert say(at.phones["red"], "/play", command="hear", said=said[0]).status_code == 403
+    assert at.session.ledger.state.players[0] == "blue"
+    assert say(at.host, "/command", command="hear", said=said[1]).status_code == 303
+    assert at.session.ledger.state.players == ("yellow", "red", "blue")
+    assert "Gelb beginnt" in words(at.host.get("/", headers={"Accept-Language": "de"}).text)
+    assert say(at.host, "/command", command="declare", moves="target green").status_code == 303
+    assert 'id="may-begin"' not in at.host.get("/").text
+
+
 def test_a_program_begins_the_next_game_by_lot(playing):
     at = playing(SessionStarted(game="ice_boule", players=PLAYERS))
     answer = at.host.post(

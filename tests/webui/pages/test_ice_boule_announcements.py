@@ -149,3 +149,43 @@ def test_a_target_in_a_player_s_colour_is_refused_with_its_reason(panel):
         "a player's colour: it may have any but blue and yellow"
         in answer.get_json()["error"]["said"]
     )
+
+
+def test_only_sizes_that_are_in_play_are_offered_and_only_until_they_are_said(
+    log_of_two_sizes, live, as_host, as_player
+):
+    panel = Panel(log_of_two_sizes, live, as_host, as_player)
+    panel.throws("target green")
+    for who in ("blue", "host"):
+        assert {label for label in panel.buttons(who) if label.startswith("Blue throws")} == {
+            "Blue throws small pieces",
+            "Blue throws large pieces",
+        }
+    assert panel.says("blue", player="blue", size="small") < 300
+    assert [one["said"] for one in panel.state["may_say"] if "size" in one["said"]] == [
+        {"player": "yellow", "size": "small"},
+        {"player": "yellow", "size": "large"},
+    ]
+    record = panel.session.seq
+    offered = panel.browsers["host"].get(f"/api/v1/alternatives/{record}").get_json()
+    assert not [choice for choice in offered["choices"] if "medium" in choice["label"]]
+
+
+@pytest.fixture
+def log_of_two_sizes(tmp_path):
+    """As `real`, on a table without medium pieces."""
+    table = {
+        "game": {
+            "name": "ice_boule",
+            "colours": ["blue", "yellow"],
+            "sizes": ["small", "large"],
+            "target": "green",
+        }
+    }
+    started = SessionStarted(
+        game="ice_boule", players=("blue", "yellow"), rulings={"sizes": "declared"}, table=table
+    )
+    with Log(tmp_path / "two.sqlite") as log:
+        session = Session.begin(log, started)
+        yield session
+        session.close()

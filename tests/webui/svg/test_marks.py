@@ -12,6 +12,7 @@ import pytest
 from engines.icebreaker.board import board as icebreaker_board
 from engines.icebreaker.board import label
 from referee.presentation.lens_view import through_lens
+from referee.presentation.shown_games import on_board
 from table.boards import Chessboard, Coasters, Hex, Open, Tiles
 from table.cells import cells_mm
 from webui.svg.marks import draw_marks
@@ -153,21 +154,23 @@ def test_pieces_have_the_names_of_the_record_where_there_is_no_doubt(storm_table
         {"colour": colour, "vertices_mm": [[x, y, 0]] * 5}
         for colour, x, y in (("red", 130, 50), ("red", 400, 400), ("blue", 130, 50))
     ]
+    two = {"pieces": {"red3": "a1", "red4": "a1-a2>a2"}}
     state = {"pieces": {"red3": "a1-b1>b1", "blue1": "h8", "red4": "e6?"}}
-    assert names_of(board, state, pieces) == {0: "3"}
-    assert names_of(board, {"pieces": {"red3": "a1", "red4": "a1-a2>a2"}}, pieces) == {}
+    assert names_of(board, on_board("ice_storm", state).pieces, pieces) == {0: "3"}
+    assert names_of(board, on_board("ice_storm", two).pieces, pieces) == {}
     tiles = Tiles(cell_mm=100, origin_mm=(100, 0))
     pond = {
         "board": {"a1": {"tile": "S4", "pyramids": ["ES", "AA"], "weight": 4}},
         "left": {"red": ["ES"], "blue": ["AA"]},
     }
-    assert names_of(tiles, pond, pieces) == {0: "E", 2: "A"}
-    assert names_of(tiles, {"pieces": "blue 57.52"}, pieces) == {}
+    assert names_of(tiles, on_board("icefloe", pond).pieces, pieces) == {0: "E", 2: "A"}
+    assert on_board("ice_boule", {"pieces": "blue 57.52"}).pieces == ()
 
 
 def test_a_board_of_coasters_has_their_colours_and_its_cover_dice(client, session, live):
     layout = (("red", "blue"), ("green", "yellow"))
     live.setup = msgspec.structs.replace(live.setup, board=Coasters(cell_mm=34, layout=layout))
+    session.shown["game"] = "zamboni_wars"
     session.shown["state"]["dice"] = ["b2", "e5"]
     page = client.get("/").text
     assert page.count("is-tinted c-red") == page.count("is-tinted c-yellow") == 9
