@@ -165,7 +165,7 @@ def test_whole_games(seed, seats, chosen):
 @given(st.data(), st.integers(0), players, rulings, st.integers(18, 300))
 def test_violation_and_legal_moves_agree(data, seed, seats, chosen, length):
     """Whatever is tried, `in`, `violation` and `play` say the same, and the list holds every legal
-    move but penalties.
+    move but penalties and objections.
     """
     chance, state = Random(seed), start(seats, chosen)
     for _ in range(length):
@@ -177,7 +177,7 @@ def test_violation_and_legal_moves_agree(data, seed, seats, chosen, length):
         move = data.draw(any_moves())
         wrong = violation(state, move)
         assert (move in legal_moves(state)) == (wrong is None)
-        assert isinstance(move, Penalty) or (str(move) in listed) == (wrong is None)
+        assert isinstance(move, Penalty | Objection) or (str(move) in listed) == (wrong is None)
         if wrong:
             with pytest.raises(IllegalMove):
                 play(state, move)
