@@ -1,5 +1,6 @@
-"""`table.json` (`rinkside-table/1`): what a calibrated table knows about its camera, fiducials,
-board and game.
+"""`table.json` (`rinkside-table/1`): what is known of a calibrated table.
+
+Its camera, fiducials, board and game.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ class Lens(
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A printed fiducial; corners clockwise from its own top left as printed, in the table
-    frame.
+    """A printed fiducial.
+
+    Corners clockwise from its own top left as printed, in the table frame.
     """
 
     id: Annotated[int, msgspec.Meta(ge=0, le=1023)]
@@ -83,8 +85,9 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Fiducials(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All fiducials lie in one plane, `z_mm` above where pieces stand (below 0: the board is
-    thicker than the card).
+    """Fiducials, all in one plane, `z_mm` above where pieces stand.
+
+    Below 0: the board is thicker than the card.
 
     `covariance` (3 n, 3 n) is that of the n markers' places: x and y of the middle in mm, heading
     in rad, of each in turn; without it they are taken as exact.
@@ -104,8 +107,9 @@ class Counters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may lie on this table: the players' colours, the sizes in play, the target's
-    colour in games that have one.
+    """What may lie on this table.
+
+    The players' colours, the sizes in play, the target's colour where the game has one.
     """
 
     name: Word
@@ -120,8 +124,9 @@ Level = Annotated[float, msgspec.Meta(gt=0, le=4)]
 
 
 class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a colour is on this table, in its light: `light` is what comes off its plastic, (red,
-    green, blue), linear, relative to white paper.
+    """What a colour is on this table, in its light.
+
+    `light` is what comes off its plastic, (red, green, blue), linear, relative to white paper.
     """
 
     colour: str
@@ -131,8 +136,9 @@ class LearnedColour(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class DiceCorner(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Where a six-sided die is rolled, `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of
-    the fiducials where it is not told; and how large the die is.
+    """Where a six-sided die is rolled, and how large the die is.
+
+    `outline_mm` (n, 2), on a surface `z_mm` over z = 0, that of the fiducials where it is not told.
     """
 
     outline_mm: Annotated[tuple[Point, ...], msgspec.Meta(min_length=3, max_length=MOST_CORNERS)]
@@ -143,8 +149,10 @@ class DiceCorner(
 class CoverDice(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Six-sided dice that lie on the board as cover, whatever is on their faces: the edge of
-    each."""
+    """Six-sided dice that lie on the board as cover.
+
+    Whatever is on their faces; `edge_mm` is the edge of each.
+    """
 
     edge_mm: Annotated[float, msgspec.Meta(ge=8, le=30)] = 16.0
 
@@ -195,8 +203,9 @@ def load_table(path: Path) -> Setup:
 
 
 def parse_table(raw: object, where: str = "table.json", beside: Path | None = None) -> Setup:
-    """Check a table that was read already; `beside` is the folder for piece sets of the user's
-    own.
+    """Check a table that was read already.
+
+    `beside` is the folder for piece sets of the user's own.
     """
     if isinstance(raw, dict):
         _check_words(raw, where)
@@ -229,8 +238,9 @@ def parse_table(raw: object, where: str = "table.json", beside: Path | None = No
 
 
 def save_table(setup: Setup, path: Path) -> None:
-    """Write a `table.json`, whole or not at all; raises InputError rather than write one that could
-    not be read back.
+    """Write a `table.json`, whole or not at all.
+
+    Raises InputError rather than write one that could not be read back.
     """
     document = table_document(setup)
     parse_table(document, path.name, beside=path.parent)
