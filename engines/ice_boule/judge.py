@@ -1,7 +1,7 @@
 """From settled observations of the table to verdicts.
 
-`before` is always the settled observation that the last accepted verdict rested on (None: not
-known): comparing the two tells what moved or is new; decisions about pieces that lie still stand.
+`before` is the settled observation that the last accepted verdict rested on (None: not known);
+decisions that people made about pieces that lie still stand.
 """
 
 from __future__ import annotations
