@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.full_disk import can_mount, write_on_full_disk
+from benchmarks.attacks.full_disk import can_mount, write_on_full_disk
 
 
 def test_what_waited_for_room_on_the_disk_is_all_there_and_was_shown_only_then(

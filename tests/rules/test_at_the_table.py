@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from benchmarks.rules import everything
 from engines import GAMES
 from engines.verdict import Accepted, Ambiguous, CannotSee, Noted, OutOfSync, Refused, Waiting
 from referee.live.referee import Referee
@@ -33,6 +32,7 @@ from tests.rules.scripts import (
     tables,
     written,
 )
+from tools.rules import everything
 from vision.cameras.frame import Frame
 
 SCRIPTS = [

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rules import (
+from engines import GAMES
+from engines.rule_texts import words
+from tools.rules import (
     LEVELS,
     PAGE,
     ROOT,
@@ -26,8 +28,6 @@ from benchmarks.rules import (
     page,
     sentences,
 )
-from engines import GAMES
-from engines.rule_texts import words
 
 RULES = everything()
 RULINGS = Path(__file__).parents[3] / "shared" / "facts" / "rulings.md"
@@ -96,7 +96,7 @@ def test_a_test_that_asks_no_judge_holds_nothing_at_the_level_of_the_judge():
         "tests/engines/icebreaker/test_rules.py::test_only_two_play",
     )
     levels = {asks: {"judge", "engine"}, none: {"judge"}}
-    program = f"import json; from benchmarks.rules import run; print(json.dumps(run({levels})))"
+    program = f"import json; from tools.rules import run; print(json.dumps(run({levels})))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
