@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 FAR = 1e9
+NEVER = 1e6
 LEAST = 1e-9
 FACES = 6
 """Planes of a polyhedron: a pyramid's base, four sides, and what its tip is blunted by; or a box's six."""
@@ -21,7 +22,8 @@ OPEN_MM = 1.0
 
 
 class Polyhedra(NamedTuple):
-    """`planes` and `hollow` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `ball` (b, k, 4) holds the body."""
+    """`planes` (b, k, FACES, 4): outward normals n and c with n x <= c inside; `hollow` (b, k, FACES): c of the hollow, whose normals are the
+    same, far below for none; `ball` (b, k, 4) holds the body."""
 
     planes: Tensor
     hollow: Tensor
@@ -84,8 +86,7 @@ def pyramids(vertices: Tensor, wall_mm: Tensor, blunt: Tensor) -> Polyhedra:
     nothing = (height < LEAST)[..., None, None]
     inwards = torch.tensor([-OPEN_MM, 1, 1, 1, 1, 1], device=n.device)[:, None]
     walls = torch.where(torch.tensor([True] + [False] * 5, device=n.device)[:, None], 1.0, wall_mm[..., None, None]) * inwards
-    hollow = torch.cat([n, c - walls], dim=-1)
-    hollow = torch.where((wall_mm <= 0)[..., None, None] | nothing, nowhere(n), hollow)
+    hollow = torch.where((wall_mm <= 0)[..., None] | nothing[..., 0], -NEVER, (c - walls)[..., 0])
     ball = torch.cat([vertices.mean(dim=-2), (vertices - vertices.mean(dim=-2, keepdim=True)).norm(dim=-1).amax(dim=-1, keepdim=True)], dim=-1)
     return Polyhedra(torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1)), hollow, ball)
 
@@ -97,7 +98,7 @@ def boxes(middle: Tensor, turn: Tensor, half: Tensor) -> Polyhedra:
     c = (n * middle[..., None, :]).sum(dim=-1, keepdim=True) + torch.cat([half, half], dim=-1)[..., None]
     nothing = (half.amin(dim=-1) <= 0)[..., None, None]
     planes = torch.where(nothing, nowhere(n), torch.cat([n, c], dim=-1))
-    return Polyhedra(planes, nowhere(n), torch.cat([middle, half.norm(dim=-1, keepdim=True)], dim=-1))
+    return Polyhedra(planes, torch.full_like(planes[..., 0], -NEVER), torch.cat([middle, half.norm(dim=-1, keepdim=True)], dim=-1))
 
 
 def nowhere(normals: Tensor) -> Tensor:
@@ -118,17 +119,22 @@ def round_things(middle: Tensor, turn: Tensor, half: Tensor, shape: Tensor, holl
     return Rounds(inwards, middle, shape, hollow, torch.cat([middle, half.norm(dim=-1, keepdim=True) * 1.3], dim=-1))
 
 
-def _between_planes(planes: Tensor, at: Tensor, way: Tensor) -> tuple[Tensor, Tensor]:
-    """Where rays (b, r, 3) go in and out, (b, r, k) each; out before in where they miss."""
-    b, k, f, _ = planes.shape
-    flat = planes.reshape(b, k * f, 4)
-    speed = torch.baddbmm(torch.zeros((), device=at.device), way, flat[..., :3].transpose(1, 2), beta=0)
-    room = flat[:, None, :, 3] - torch.bmm(at, flat[..., :3].transpose(1, 2))
-    inwards = speed < 0
-    there = room / torch.where(speed.abs() < LEAST, LEAST, speed)
-    into = torch.where(inwards, there, -FAR).reshape(b, -1, k, f).amax(dim=-1)
-    out = torch.where(inwards, FAR, there).reshape(b, -1, k, f).amin(dim=-1)
-    return into, out
+def _between_planes(faceted: Polyhedra, at: Tensor, way: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Where rays (b, r, 3) go in and out of bodies and their hollows, (b, r, k) each; out before in where they miss."""
+    found: list[Tensor] = []
+    for face in range(faceted.planes.shape[2]):
+        normals = faceted.planes[:, :, face, :3].transpose(1, 2)
+        speed, along = torch.bmm(way, normals), torch.bmm(at, normals)
+        slow = 1 / torch.where(speed.abs() < LEAST, LEAST, speed)
+        inwards = speed < 0
+        for k, level in enumerate((faceted.planes[:, None, :, face, 3], faceted.hollow[:, None, :, face])):
+            there = (level - along) * slow
+            into, out = torch.where(inwards, there, -FAR), torch.where(inwards, FAR, there)
+            if face == 0:
+                found += [into, out]
+            else:
+                found[2 * k], found[2 * k + 1] = torch.maximum(found[2 * k], into), torch.minimum(found[2 * k + 1], out)
+    return found[0], found[1], found[2], found[3]
 
 
 def _between_roots(rounds: Rounds, at: Tensor, way: Tensor, share: Tensor | float, floor: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -166,7 +172,7 @@ class Ends(NamedTuple):
 def ends(bodies: Bodies, at: Tensor, way: Tensor) -> Ends:
     """Of rays from (b, r, 3) along (b, r, 3)."""
     faceted, rounds = bodies
-    parts = [(*_between_planes(faceted.planes, at, way), *_between_planes(faceted.hollow, at, way))]
+    parts = [_between_planes(faceted, at, way)]
     if rounds.middle.shape[1]:
         into, out = _between_roots(rounds, at, way, 1.0, None)
         share, floor = rounds.hollow[:, None, :, 0], rounds.hollow[:, None, :, 1]
@@ -221,8 +227,9 @@ def facing(bodies: Bodies, met: Met, points: Tensor, bevel_mm: Tensor) -> tuple[
     faceted, rounds = bodies
     count = faceted.planes.shape[1]
     chosen = met.body.clamp(max=count - 1)
-    planes = torch.where(met.hollow[..., None, None], of_bodies(faceted.hollow, chosen), of_bodies(faceted.planes, chosen))
-    room = (planes[..., 3] - (planes[..., :3] * points[..., None, :]).sum(dim=-1)).abs()
+    planes = of_bodies(faceted.planes, chosen)
+    level = torch.where(met.hollow[..., None], of_bodies(faceted.hollow, chosen), planes[..., 3])
+    room = (level - (planes[..., :3] * points[..., None, :]).sum(dim=-1)).abs()
     face = room.argmin(dim=-1)
     weight = (1 - room / bevel_mm[..., None].clamp(min=1e-3)).clamp(min=0)
     weight = torch.where(torch.nn.functional.one_hot(face, FACES) > 0, weight.clamp(min=0.5), weight)

@@ -70,9 +70,9 @@ def see_through(names: Tensor, chance: Tensor) -> Tensor:
 def inks(draw: Draw, count: int) -> Tensor:
     """Colours (b, count, 3) of print and cloth: dark, pale or strong."""
     strong = torch.exp(draw.normal(1.0, count, 3)) * 0.18
-    grey = draw.log_uniform(0.01, 0.9, count, 1) * torch.exp(draw.normal(0.12, count, 3))
+    grey = draw.log_uniform(0.01, 0.9, count, 1) * torch.exp(draw.normal(0.2, count, 3))
     body = torch.tensor([BODY[name][0] for name in COLOURS], device=draw.device)[draw.whole(len(COLOURS), count)] * torch.exp(draw.normal(0.2, count, 3))
-    kind = draw.pick([0.3, 0.4, 0.3], count)[..., None]
+    kind = draw.pick([0.2, 0.5, 0.3], count)[..., None]
     return torch.where(kind == 0, strong, torch.where(kind == 1, grey, body)).clamp(0.008, 0.88)
 
 

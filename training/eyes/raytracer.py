@@ -21,14 +21,16 @@ from training.eyes.draw import Draw
 
 LEAST_MM = 0.02
 """Nearer than this a ray does not meet again what it has just met."""
-MOST_TURNS = 9
+MOST_TURNS = 8
 """So many surfaces a ray meets at most."""
 OPAQUE = 1e3
 """Absorption, 1/mm, of what no light comes through."""
-SHELL_SHADOW = 0.2
+SHELL_SHADOW = 0.12
 """What a see-through body takes of a lamp's light beyond absorption: part is mirrored, part bent aside."""
 BRIGHTEST_LAMP = 60.0
 """A lamp that is mirrored is at most so bright: more is white all the same."""
+LITTLE = 0.004
+"""Less light than this casts no shadow worth looking for."""
 SOFT = 0.08
 """Edges of mirrored windows are so soft, in half widths, at least."""
 
@@ -94,6 +96,22 @@ class Seen(NamedTuple):
     alone: Tensor
 
 
+def without_empty(world: World) -> tuple[World, Tensor]:
+    """The same with as few places for bodies as the fullest scene needs, and the number (b, k) that each body had."""
+    faceted, rounds = world.bodies
+    count = faceted.planes.shape[1]
+    kept = []
+    for balls, first in ((faceted.ball, 0), (rounds.ball, count)):
+        there = balls[..., 3] > 0.01
+        kept.append(torch.argsort(~there, dim=1, stable=True)[:, : max(1, int(there.sum(dim=1).max()))] + first)
+    bodies = Bodies(
+        type(faceted)(*(of_bodies(part, kept[0]) for part in faceted)),
+        type(rounds)(*(of_bodies(part, kept[1] - count) for part in rounds)),
+    )
+    numbers = torch.cat(kept, dim=1)
+    return world._replace(bodies=bodies, stuff=Stuff(*(of_bodies(part, numbers) for part in world.stuff))), numbers
+
+
 def over(lights: Lights, points: Tensor) -> Tensor:
     """Share (b, r, l) of each lamp that the bars of shadow let through at points (b, r, 3)."""
     last = lights.at[:, -1:]
@@ -116,12 +134,14 @@ def lamp_light(lights: Lights, points: Tensor, normals: Tensor, places: Tensor) 
     return (cosine / squared)[..., 0] * strength[:, None]
 
 
-def reaching(world: World, at: Tensor, places: Tensor) -> Tensor:
-    """Share (b, r, 3) of light that comes from places (b, r, 3) to points (b, r, 3), through or past bodies."""
+def reaching(world: World, at: Tensor, places: Tensor, asked: Tensor | None = None) -> Tensor:
+    """Share (b, r, 3) of light that comes from places (b, r, 3) to points (b, r, 3), through or past bodies; 1 where it is not `asked`
+    (b, r)."""
     whole = places - at
     way = unit(whole)
     out = torch.ones_like(at)
-    numbers, filled = picked(near_any(world.bodies.balls, at, way))
+    near = near_any(world.bodies.balls, at, way)
+    numbers, filled = picked(near if asked is None else near & asked)
     few, there = taken(torch.cat([at, way, whole.norm(dim=-1, keepdim=True)], dim=-1), numbers), filled[..., None]
     length = plastic_mm(ends(world.bodies, few[..., :3], few[..., 3:6]), few[..., 6:], LEAST_MM)
     lost = torch.bmm(length, world.stuff.absorbs) + SHELL_SHADOW * (length > 0).float().sum(dim=-1, keepdim=True)
@@ -142,7 +162,7 @@ def light_map(bodies: Bodies, stuff: Stuff, lights: Lights, low: Tensor, high: T
     count = lights.at.shape[1]
     shaded = torch.zeros(b, side * side, count, 3, device=device)
     plain = torch.zeros(b, side * side, count, device=device)
-    world = World(bodies, stuff, lights, Ground(*([low] * 6)))
+    world, _ = without_empty(World(bodies, stuff, lights, Ground(*([low] * 6))))
     for sample in range(samples):
         places = places_on(lights, side * side, draw, sample, samples)
         light = lamp_light(lights, points, up, places) * lets
@@ -221,6 +241,8 @@ def seen(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     """What rays from eyes (b, 3) along (b, r, 3) see."""
     b, r, _ = way.shape
     at = eye[:, None].expand(b, r, 3)
+    places = world.stuff.clear.shape[1]
+    world, had = without_empty(world)
     bodies, ground = world.bodies, world.ground
     points = at - (at[..., 2:] / way[..., 2:].clamp(max=-0.05)) * way
     colour = of_map(ground.colour, ground, points)
@@ -240,7 +262,9 @@ def seen(world: World, eye: Tensor, way: Tensor, draw: Draw) -> Seen:
     there = spare[..., None].expand(-1, -1, 3)
     light = light.scatter(1, there, torch.where(met[..., None], got, light.gather(1, there)))[:, :r]
     first = torch.cat([first, first[:, :1]], dim=1).scatter(1, spare, body)[:, :r]
-    return Seen(light, bare, first, hits)
+    first = torch.where(first >= 0, had.gather(1, first.clamp(min=0)), -1)
+    alone = torch.zeros(b, places, device=way.device).scatter(1, had, hits)
+    return Seen(light, bare, first, alone)
 
 
 class _Rays(NamedTuple):
@@ -257,15 +281,16 @@ def _followed(world: World, at: Tensor, way: Tensor, alive: Tensor, draw: Draw) 
     all_ends = ends(world.bodies, at, way)
     hits = ((all_ends.into < all_ends.out) & (all_ends.out > 0) & alive[..., None]).float().sum(dim=1)
     light, rays, first = _turn(world, _Rays(at, way, torch.ones_like(at), alive), all_ends, draw, 0)
-    numbers, filled = picked(rays.alive)
-    rays = _Rays(*(taken(side, numbers) for side in rays[:3]), filled)
-    later = torch.zeros_like(rays.at)
-    for turn in range(1, MOST_TURNS):
-        got, rays, _ = _turn(world, rays, ends(world.bodies, rays.at, rays.way), draw, turn)
-        later = later + got
-    last = rays.carry * around(world, rays.at, rays.way, torch.zeros_like(rays.at[..., :1]))
-    later = later + torch.where(rays.alive[..., None], last, 0.0)
-    light = light.scatter_add(1, numbers[..., None].expand(-1, -1, 3), torch.where(filled[..., None], later, 0.0))
+    own = torch.arange(at.shape[1], device=at.device).expand(len(at), -1)
+    for turn in range(1, MOST_TURNS + 1):
+        numbers, filled = picked(rays.alive)
+        own = own.gather(1, numbers)
+        rays = _Rays(*(taken(side, numbers) for side in rays[:3]), filled)
+        if turn < MOST_TURNS:
+            got, rays, _ = _turn(world, rays, ends(world.bodies, rays.at, rays.way), draw, turn)
+        else:
+            got = rays.carry * around(world, rays.at, rays.way, torch.zeros_like(rays.at[..., :1]))
+        light = light.scatter_add(1, own[..., None].expand(-1, -1, 3), torch.where(filled[..., None], got, 0.0))
     return light, first, hits
 
 
@@ -327,7 +352,7 @@ def _falling(world: World, points: Tensor, normals: Tensor, hollow: Tensor, draw
     total = torch.zeros_like(points)
     for k in range(lights.at.shape[1]):
         part = light[..., k, None] * lights.power[:, None, k]
-        total = total + (part * reaching(world, points, places[:, :, k]) if turn == 0 else 0.7 * part)
+        total = total + (part * reaching(world, points, places[:, :, k], part.amax(dim=-1) > LITTLE) if turn == 0 else 0.7 * part)
     upward = normals[..., 2:]
     below = of_map(ground.colour, ground, points) * of_map(ground.bare, ground, points)
     even = lights.around[:, None] * (0.5 + 0.5 * upward) + 0.6 * below * (0.5 - 0.5 * upward)

@@ -22,7 +22,7 @@ from training.eyes.lighting import random_lights
 from training.eyes.materials import WEIGHTS, plastics, see_through
 from training.eyes.model import KINDS
 from training.eyes.posing import accepted, apart_mm, at_pivot, leaning_tilt, posed, standing_tilt, touching_place
-from training.eyes.raytracer import Ground, Lights, Stuff, World, light_map, seen
+from training.eyes.raytracer import Ground, Lights, Stuff, World, light_map, of_map, seen
 
 PIECES = 12
 SIDE_PX = 192
@@ -242,9 +242,9 @@ def _stuff(draw: Draw, pieces: Pieces, things: Things) -> Stuff:
     b, device = draw.count, draw.device
     rest = BOXES + ROUNDS
     make = draw.whole(3, 1).expand(-1, PIECES)
-    made = plastics(pieces.name, make, pieces.clear, draw.log_uniform(0.45, 1.7, 1).expand(-1, PIECES), draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3))
+    made = plastics(pieces.name, make, pieces.clear, draw.log_uniform(0.25, 1.5, 1).expand(-1, PIECES), draw.normal(0.14, 1, 1) + draw.normal(0.07, PIECES, 3))
     gloss = (draw.uniform(0, 1, 1) ** 0.7).expand(-1, PIECES)
-    milk = (draw.uniform(0, 1, 1) ** 3 * 0.25).expand(-1, PIECES)
+    milk = (draw.uniform(0, 1, 1) ** 2 * 0.3).expand(-1, PIECES)
     bevel = torch.cat([draw.uniform(0.15, 1.1, 1).expand(-1, PIECES), draw.uniform(0.2, 1.5, rest)], dim=1)
     base = pieces.base_mm
     pale = (made.colour.mean(dim=-1) > 0.3) ^ draw.chance(0.1, 1)
@@ -273,8 +273,6 @@ def shown(scene: Scene, seed: int, side: int = SIDE_PX, each: int = EACH) -> Sho
     saw = seen(world, view.eye, rays(view, side, each), draw)
     flat = on_table(view, _pixels(side, view))
     points = torch.cat([flat, torch.zeros_like(flat[..., :1])], dim=-1)
-    from training.eyes.raytracer import of_map
-
     printed = of_map(world.ground.colour, world.ground, points).transpose(1, 2).reshape(-1, 3, side, side)
     board = of_map(scene.board, world.ground, points).transpose(1, 2).reshape(-1, 1, side, side)
     light, bare = averaged(saw.light, side, each), averaged(saw.bare, side, each)
